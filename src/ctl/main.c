@@ -12,12 +12,19 @@
 
 static int show_version(struct run *run)
 {
-    (void)run;
-    (void)printf("gatehousectl %s\n", PACKAGE_VERSION);
+    struct ctl_json json = {.arena = run->arena};
+    if (!run->json) {
+        (void)printf("gatehousectl %s\n", PACKAGE_VERSION);
+        return EXIT_SUCCESS;
+    }
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_text(&json, "version", PACKAGE_VERSION);
+    ctl_json_close(&json);
     return EXIT_SUCCESS;
 }
 
-static const struct ctl_command version = {.name = "version", .summary = "print the version", .run = show_version};
+static const struct ctl_command version = {
+    .name = "version", .summary = "print the version", .json = true, .run = show_version};
 
 /* In the order in which an operator needs them. */
 static const struct ctl_command *const commands[] = {

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Clients that upload through the web server, several at once, until told to stop."""
+"""Clients that upload or read through the web server, several at once, until told to stop; and who serves them."""
 
 import contextlib
 import http.client
+import pathlib
 import random
 import threading
+
+from support.stack import wait_until
 
 
 class Clients:
@@ -51,3 +54,37 @@ class Clients:
                 self.ledger.answered(name, reply.status, reply.read())
             except (OSError, http.client.HTTPException) as fault:
                 self.ledger.lost(name, fault)
+
+
+class Reader(threading.Thread):
+    """Reads through the web server until stopped, and keeps what it was told."""
+
+    def __init__(self, account, stop):
+        super().__init__(daemon=True)
+        self.account, self.stop, self.seen, self.faults = account, stop, 0, []
+
+    def run(self):
+        while not self.stop.is_set():
+            try:
+                reply = self.account.get("/customers/me", edge=True)
+                if reply.status_code != 200 or reply.json()["user"]["id"] != self.account.id:
+                    self.faults.append(f"{reply.status_code} {reply.text[:200]}")
+            except Exception as fault:  # a thread's own failure must not be lost
+                self.faults.append(repr(fault))
+            self.seen += 1
+
+
+def children(pid):
+    """The child processes of a process, whose name is pid's own business."""
+    try:
+        return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def every_worker_answers(stack, account):
+    """Afterwards the service is whole again: null requests and uploads work, and no worker hangs."""
+    wait_until(lambda: account.get("/customers/me", edge=True, status={200, 500, 502}).status_code == 200, 60,
+               "the service")
+    for _ in range(3 * max(1, len(stack.workers_of("workers")))):
+        account.get("/customers/me", status=200)

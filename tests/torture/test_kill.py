@@ -2,14 +2,13 @@
 """kill -9: of workers at random moments of uploads, of the database under them."""
 
 import os
-import pathlib
 import random
 import signal
 import threading
 import time
 
 import support_ledger as ledgers
-from support_clients import Clients
+from support_clients import Clients, Reader, children, every_worker_answers
 from support.effort import cases
 from support.stack import wait_until
 
@@ -18,22 +17,6 @@ KILLS = 200
 KILLS_OF_READERS = cases(100, 600)
 READERS = 4
 DATABASE_KILLS = 8
-
-
-def children(pid):
-    """The child processes of a process, whose name is pid's own business."""
-    try:
-        return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except FileNotFoundError:
-        return []
-
-
-def every_worker_answers(stack, account):
-    """Afterwards the service is whole again: null requests and uploads work, and no worker hangs."""
-    wait_until(lambda: account.get("/customers/me", edge=True, status={200, 500, 502}).status_code == 200, 60,
-               "the service")
-    for _ in range(3 * max(1, len(stack.workers_of("workers")))):
-        account.get("/customers/me", status=200)
 
 
 def test_workers_killed_at_two_hundred_moments_lose_nothing(stack, database, account, ledger):
@@ -58,24 +41,6 @@ def test_workers_killed_at_two_hundred_moments_lose_nothing(stack, database, acc
     ledgers.check(ledger, database, stack.blobs)
     ledgers.repair(stack, database, stack.blobs)
     ledgers.check(ledger, database, stack.blobs)
-
-
-class Reader(threading.Thread):
-    """Reads through the web server until stopped, and keeps what it was told."""
-
-    def __init__(self, account, stop):
-        super().__init__(daemon=True)
-        self.account, self.stop, self.seen, self.faults = account, stop, 0, []
-
-    def run(self):
-        while not self.stop.is_set():
-            try:
-                reply = self.account.get("/customers/me", edge=True)
-                if reply.status_code != 200 or reply.json()["user"]["id"] != self.account.id:
-                    self.faults.append(f"{reply.status_code} {reply.text[:200]}")
-            except Exception as fault:  # a thread's own failure must not be lost
-                self.faults.append(repr(fault))
-            self.seen += 1
 
 
 def test_readers_do_not_notice_that_workers_are_killed(stack, accounts):

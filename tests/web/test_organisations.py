@@ -83,6 +83,27 @@ def test_staff_look_at_another_organisation_with_a_reason_and_leave_it(page, sen
     expect(page.get_by_role("row").filter(has_text=customer.email)).to_have_count(0)
 
 
+def wants_a_reason(route):
+    """The answer of a service that wants one where none is given, else its own."""
+    if "x-reason" in route.request.headers:
+        route.continue_()
+        return
+    missing = {"path": "X-Reason", "code": "required", "message": "is missing: say why"}
+    route.fulfill(status=400, json={"status": "error", "message": "Some of the values sent are not valid.", "stack": "",
+                                    "code": "request.invalid", "body": {}, "validation": [missing]})
+
+
+def test_staff_are_asked_why_they_read_everybodys_trail_where_that_is_wanted(page, sent):
+    page.route(re.compile(r"/system/audit\?"), wants_a_reason)
+    at(page, "#/audit")
+    keys = Keyboard(page)
+    keys.fill(field(page.locator("main"), "Reason"), REASON).press("Enter")
+    expect(page.get_by_role("table", name="Audit").locator("tbody tr").first).to_be_visible()
+    expect(bar(page)).to_have_count(0)
+    last = [headers for address, headers in sent if "/system/audit?" in address][-1]
+    assert last["x-reason"].encode("latin-1").decode() == REASON
+
+
 def test_a_page_that_is_loaded_again_shows_ones_own(page, customer):
     look_at(page, customer)
     page.reload()

@@ -30,6 +30,11 @@ export function switchTo({ id, name }, reason) {
     acting.set(id === mine.id ? mine : { id, name, foreign: true, reason });
 }
 
+/* Internal staff look at more than their own organisation and say why, without a switch to another one. */
+export function giveReason(reason) {
+    acting.set({ ...acting.get(), reason });
+}
+
 export function switchBack() {
     acting.set(own());
 }
@@ -45,8 +50,9 @@ let person = "";
 session.follow(({ me }) => {
     const now = me === null ? "" : me.user.id;
     if (now !== person || !acting.get().foreign) {
+        const reason = now === person ? acting.get().reason : "";
         person = now;
-        acting.set(own());
+        acting.set({ ...own(), reason });
     }
 });
 
@@ -54,8 +60,8 @@ session.follow(({ me }) => {
 
 /* Internal staff who act in another organisation say why. */
 function withReason(headers) {
-    const { foreign, reason } = acting.get();
-    return foreign && reason !== "" ? { "X-Reason": encodeReason(reason), ...headers } : headers;
+    const { reason } = acting.get();
+    return reason !== "" ? { "X-Reason": encodeReason(reason), ...headers } : headers;
 }
 
 /* A header holds bytes: those of the text in UTF-8, a character for each. */

@@ -15,12 +15,34 @@
 
 #define RATE_MAX 1000000
 
+/* Where lost files are told. */
+struct output {
+    struct progress progress;
+    struct ctl_json *json; /* NULL: as lines for people */
+};
+
 static void print_lost(void *context, struct id id, const char *why)
 {
     char text[ID_TEXT_BYTES];
-    ctl_progress_end(context);
+    struct output *output = context;
+    ctl_progress_end(&output->progress);
     id_format(id, text);
-    (void)printf("lost       file %s: %s\n", text, why);
+    if (output->json == NULL) {
+        (void)printf("lost       file %s: %s\n", text, why);
+        return;
+    }
+    ctl_json_open(output->json, NULL, '{');
+    ctl_json_text(output->json, "fileId", text);
+    ctl_json_text(output->json, "reason", why);
+    ctl_json_close(output->json);
+}
+
+/* Begins the object that tells of a run, with the list of lost files. */
+static void begin_json(struct output *output, struct ctl_json *json)
+{
+    output->json = json;
+    ctl_json_open(json, NULL, '{');
+    ctl_json_open(json, "lost", '[');
 }
 
 /* ---- backup -------------------------------------------------------------------------------------- */
@@ -37,16 +59,37 @@ static bool read_backup_options(const struct run *run, struct backup_options *op
     return true;
 }
 
-static int make_backup(struct run *run, struct service *service, const struct backup_options *options)
+static void write_backup(struct ctl_json *json, const struct backup_result *result, bool complete)
 {
-    struct backup_result result;
+    ctl_json_close(json);
+    ctl_json_text(json, "path", result->path);
+    ctl_json_integer(json, "rows", result->rows);
+    ctl_json_integer(json, "files", result->files);
+    ctl_json_integer(json, "bytes", result->bytes);
+    ctl_json_integer(json, "bytesRead", result->copied);
+    ctl_json_integer(json, "linkedFiles", result->reused);
+    ctl_json_boolean(json, "complete", complete);
+    ctl_json_close(json);
+}
+
+static int make_backup(struct run *run, struct service *service, const struct backup_options *options,
+                       struct output *output)
+{
+    struct backup_result result = {0};
+    struct ctl_json json = {.arena = run->arena};
     struct arena *scratch = arena_new();
+    if (run->json)
+        begin_json(output, &json);
     struct error *error = backup_run(service, run->arena, scratch, options, &result);
     ctl_progress_end(options->progress);
     int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
     arena_free(&scratch);
+    if (run->json)
+        write_backup(&json, &result, error == NULL);
     if (error != NULL)
         return status;
+    if (run->json)
+        return result.lost == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     (void)printf("%s\n%" PRId64 " rows, %" PRId64 " files of %s; %s read, %" PRId64
                  " files linked to an earlier backup\n",
                  result.path, result.rows, result.files, ctl_bytes(run->arena, result.bytes),
@@ -63,15 +106,15 @@ static int make_backup(struct run *run, struct service *service, const struct ba
 static int run_backup(struct run *run)
 {
     struct service service;
-    struct progress progress;
-    struct backup_options options = {.lost = print_lost, .context = &progress, .progress = &progress};
+    struct output output = {0};
+    struct backup_options options = {.lost = print_lost, .context = &output, .progress = &output.progress};
     if (!read_backup_options(run, &options))
         return EXIT_USAGE;
-    ctl_progress_begin(&progress);
+    ctl_progress_begin(&output.progress);
     struct error *error = ctl_open_administrator(run, &service);
     if (error != NULL)
         return ctl_fail(error);
-    int status = make_backup(run, &service, &options);
+    int status = make_backup(run, &service, &options, &output);
     service_close(&service);
     return status;
 }
@@ -87,6 +130,7 @@ const struct ctl_command ctl_backup = {.name = "backup",
                                        .operands = "DIRECTORY",
                                        .summary = "copy rows and files, while the service runs",
                                        .options = backup_known,
+                                       .json = true,
                                        .run = run_backup};
 
 /* ---- restore ------------------------------------------------------------------------------------- */
@@ -112,14 +156,14 @@ static struct error *restore(struct run *run, struct arena *scratch, const struc
 
 static int run_restore(struct run *run)
 {
-    struct progress progress;
+    struct output output = {0};
     struct restore_result result = {0};
-    struct restore_options options = {.lost = print_lost, .context = &progress, .progress = &progress};
+    struct restore_options options = {.lost = print_lost, .context = &output, .progress = &output.progress};
     read_restore_options(run, &options);
-    ctl_progress_begin(&progress);
+    ctl_progress_begin(&output.progress);
     struct arena *scratch = arena_new();
     struct error *error = restore(run, scratch, &options, &result);
-    ctl_progress_end(&progress);
+    ctl_progress_end(&output.progress);
     int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
     arena_free(&scratch);
     if (error != NULL)

@@ -19,11 +19,38 @@
 #define AGE_MAX INT64_C(315360000)
 #define RATE_MAX 1000000
 
+/* Where findings go. */
+struct output {
+    struct progress progress;
+    struct ctl_json *json; /* NULL: as lines for people */
+};
+
+static const char *id_or_null(struct arena *arena, struct id id)
+{
+    return id_is_none(id) ? NULL : id_text(arena, id);
+}
+
+static void write_finding(struct ctl_json *json, const struct fsck_finding *finding)
+{
+    ctl_json_open(json, NULL, '{');
+    ctl_json_text(json, "kind", fsck_kind_text(finding->kind));
+    ctl_json_text(json, "path", finding->path);
+    ctl_json_text(json, "fileId", id_or_null(json->arena, finding->id));
+    ctl_json_text(json, "organisationId", id_or_null(json->arena, finding->organisation_id));
+    ctl_json_text(json, "movedTo", finding->moved_to);
+    ctl_json_boolean(json, "repaired", finding->repaired);
+    ctl_json_close(json);
+}
+
 static void print_finding(void *context, const struct fsck_finding *finding)
 {
     char id[ID_TEXT_BYTES];
-    struct progress *progress = context;
-    ctl_progress_end(progress);
+    struct output *output = context;
+    ctl_progress_end(&output->progress);
+    if (output->json != NULL) {
+        write_finding(output->json, finding);
+        return;
+    }
     (void)printf("%-10s", fsck_kind_text(finding->kind));
     if (finding->path != NULL)
         (void)printf(" %s", finding->path);
@@ -83,12 +110,37 @@ static void print_summary(struct arena *arena, const struct fsck_options *option
             options->repair ? ": put the bytes back from a backup (--from)" : "; see --repair in gatehousectl(8)");
 }
 
-static int check(struct run *run, struct service *service, struct fsck_options *options)
+/* Ends the list of findings; `complete`: everything was checked. */
+static void write_summary(struct ctl_json *json, const struct fsck_result *result, bool complete)
 {
-    struct fsck_result result;
+    ctl_json_close(json);
+    ctl_json_integer(json, "files", result->files);
+    ctl_json_integer(json, "bytesRead", result->bytes);
+    ctl_json_integer(json, "blobs", result->blobs);
+    ctl_json_integer(json, "young", result->young);
+    ctl_json_open(json, "counts", '{');
+    for (enum fsck_kind kind = 0; kind < FSCK_KINDS; kind++)
+        ctl_json_integer(json, fsck_kind_text(kind), result->counts[kind]);
+    ctl_json_close(json);
+    ctl_json_integer(json, "unrepaired", result->unrepaired);
+    ctl_json_boolean(json, "complete", complete);
+    ctl_json_close(json);
+}
+
+static int check(struct run *run, struct service *service, struct fsck_options *options, struct output *output)
+{
+    struct fsck_result result = {0};
+    struct ctl_json json = {.arena = run->arena};
     struct arena *scratch = arena_new();
+    if (run->json) {
+        output->json = &json;
+        ctl_json_open(&json, NULL, '{');
+        ctl_json_open(&json, "findings", '[');
+    }
     struct error *error = fsck_run(service, run->arena, scratch, options, &result);
     ctl_progress_end(options->progress);
+    if (run->json)
+        write_summary(&json, &result, error == NULL && !result.interrupted);
     int status = result.unrepaired == 0 ? EXIT_SUCCESS : EXIT_FAULTS;
     if (error != NULL) {
         (void)ctl_fail(error);
@@ -96,7 +148,7 @@ static int check(struct run *run, struct service *service, struct fsck_options *
     } else if (result.interrupted) {
         (void)fprintf(stderr, "gatehousectl: interrupted; fsck --resume goes on here\n");
         status = EXIT_UNABLE;
-    } else {
+    } else if (!run->json) {
         print_summary(run->arena, options, &result);
     }
     arena_free(&scratch);
@@ -106,18 +158,18 @@ static int check(struct run *run, struct service *service, struct fsck_options *
 static int run_fsck(struct run *run)
 {
     struct service service;
-    struct progress progress;
+    struct output output = {0};
     struct fsck_options options = {
-        .min_age_seconds = MIN_AGE_SECONDS, .found = print_finding, .context = &progress, .progress = &progress};
+        .min_age_seconds = MIN_AGE_SECONDS, .found = print_finding, .context = &output, .progress = &output.progress};
     if (!read_options(run, &options))
         return EXIT_USAGE;
-    ctl_progress_begin(&progress);
+    ctl_progress_begin(&output.progress);
     struct error *error = ctl_open(run, &service);
     if (error != NULL) {
         (void)ctl_fail(error);
         return EXIT_UNABLE;
     }
-    int status = check(run, &service, &options);
+    int status = check(run, &service, &options, &output);
     service_close(&service);
     return status;
 }
@@ -135,4 +187,5 @@ static const struct ctl_option options_known[] = {
 const struct ctl_command ctl_fsck = {.name = "fsck",
                                      .summary = "compare what is known of files with their bytes",
                                      .options = options_known,
+                                     .json = true,
                                      .run = run_fsck};

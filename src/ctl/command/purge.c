@@ -28,10 +28,24 @@ static bool read_options(const struct run *run, struct request *request)
     return ctl_number(run, "older-than", 0, DAYS_MAX, &request->days);
 }
 
+static void write_result(struct arena *arena, const struct request *request, const struct purge_result *result)
+{
+    struct ctl_json json = {.arena = arena};
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_integer(&json, request->audit ? "auditRows" : "files", result->count);
+    if (!request->audit)
+        ctl_json_integer(&json, "bytes", result->bytes);
+    ctl_json_boolean(&json, "dryRun", request->dry_run);
+    ctl_json_boolean(&json, "interrupted", result->interrupted);
+    ctl_json_close(&json);
+}
+
 static void print_result(struct run *run, const struct request *request, const struct purge_result *result)
 {
     const char *verb = request->dry_run ? "would be purged" : "purged";
-    if (request->audit)
+    if (run->json)
+        write_result(run->arena, request, result);
+    else if (request->audit)
         (void)printf("%" PRId64 " audit rows %s\n", result->count, verb);
     else
         (void)printf("%" PRId64 " files %s, %s\n", result->count, verb, ctl_bytes(run->arena, result->bytes));
@@ -72,5 +86,8 @@ static const struct ctl_option options[] = {
     {0},
 };
 
-const struct ctl_command ctl_purge = {
-    .name = "purge", .summary = "end archived files, or old audit rows, for good", .options = options, .run = purge};
+const struct ctl_command ctl_purge = {.name = "purge",
+                                      .summary = "end archived files, or old audit rows, for good",
+                                      .options = options,
+                                      .json = true,
+                                      .run = purge};

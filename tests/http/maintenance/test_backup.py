@@ -192,6 +192,15 @@ def test_a_second_backup_reads_only_what_is_new(stack, owner, tmp_path):
     assert first.name < second.name and json.loads((second / "manifest.json").read_text())["format"] == 1
 
 
+def test_programs_read_of_a_backup_as_json(stack, owner, tmp_path):
+    identity = files.upload(owner, samples.noise(5000), "told.bin")["id"]
+    done = operator.run(stack, "backup", str(tmp_path), "--json", status=None)
+    said = json.loads(done.stdout)
+    assert done.returncode == (1 if said["lost"] else 0) and done.stderr == ""
+    assert said["complete"] is True and said["files"] > 0 and said["rows"] > 0 and said["bytesRead"] >= 5000
+    assert identity in (pathlib.Path(said["path"]) / "files.txt").read_text()
+
+
 def test_backup_says_what_it_needs(stack, tmp_path):
     for wrong in (["backup"], ["backup", "a", "b"], ["backup", "--rate", "fast", "a"], ["restore"],
                   ["restore", "a", "b"]):

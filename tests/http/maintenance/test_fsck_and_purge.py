@@ -40,6 +40,16 @@ def test_fsck_names_a_file_with_a_flipped_bit_and_changes_nothing(stack, damaged
         assert f"organisation {record['organisationId']}" in line
 
 
+def test_programs_read_findings_as_json(stack, damaged):
+    record, _ = damaged
+    said = json.loads(fsck(stack, "--json", "--min-age", "0").stdout)
+    (finding, ) = [one for one in said["findings"] if one["fileId"] == record["id"]]
+    assert finding == {"kind": "hash", "path": finding["path"], "fileId": record["id"], "movedTo": None,
+                       "organisationId": record["organisationId"], "repaired": False}
+    assert said["complete"] is True and said["counts"]["hash"] >= 1 and said["unrepaired"] >= 1
+    assert said["files"] > 0 and said["bytesRead"] > 0
+
+
 def test_fsck_leaves_alone_what_is_younger_than_an_hour(stack, damaged):
     record, _ = damaged
     assert not operator.lines_about(fsck(stack).stdout, record["id"])
@@ -118,6 +128,9 @@ def test_a_purged_file_is_gone_for_everyone(stack, database, keeper, administrat
     age(database, record["id"], 20001)
     foreseen = operator.run(stack, "purge", "--older-than", "20000", "--dry-run")
     assert " files would be purged" in foreseen and not foreseen.startswith("0 ")
+    told = json.loads(operator.run(stack, "purge", "--older-than", "20000", "--dry-run", "--json"))
+    assert told == {"files": int(foreseen.split()[0]), "bytes": told["bytes"], "dryRun": True, "interrupted": False}
+    assert told["bytes"] >= len(data)
     assert blob(stack, record["id"]).exists()
     assert operator.run(stack, "purge", "--older-than", "20000") == foreseen.replace("would be purged", "purged")
     assert not blob(stack, record["id"]).exists() and blob(stack, recent["id"]).exists()

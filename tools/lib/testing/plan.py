@@ -50,7 +50,7 @@ def jobs(chosen, steps):
 
 # The unit tests in the root of Debian 13 keep their databases on the disk, as the stacks do, and some of them tell what
 # becomes of locks that run out: they begin when the stacks behind nginx are through.
-LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "clients", "providers", "web", "torture",
+LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "torture", "clients", "providers", "web",
            "debian13", "dist", "quickstart", "unit", "package", "fuzz", "analyse", "bench", "last")
 
 

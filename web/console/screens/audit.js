@@ -7,7 +7,7 @@ import * as api from "../api.js";
 import { acting } from "../api.js";
 import { actionOptions, actionText, targetText } from "../audit/actions.js";
 import { Badge, Button, CopyId, Empty, PageHead, toast, When } from "../components/basic.js";
-import { FilterSelect } from "../components/form.js";
+import { Field, FilterSelect, Form, useForm } from "../components/form.js";
 import { List, useList } from "../components/list.js";
 import { Drawer, Menu } from "../components/overlay.js";
 import { save } from "../components/save.js";
@@ -155,6 +155,22 @@ async function exportRows(format, { path, organisationId }, query) {
     }
 }
 
+/* Whether the operator wants to know why internal staff look at everybody's trail, and nobody has said it yet. */
+function wantsReason(error) {
+    return error !== null && error.validation.some(({ path }) => path === "X-Reason");
+}
+
+function Why({ onDone }) {
+    const form = useForm({ reason: "" });
+    const done = () => {
+        api.giveReason(form.values.reason.trim());
+        onDone();
+    };
+    return html`<${Form} form=${form} label=${t("Go on")} send=${async () => ({ ok: true })} done=${done}>
+        <${Field} form=${form} name="reason" label=${t("Reason")} maxlength="200"
+            hint=${t("The owner of the organisation can read it in the audit trail.")} /></${Form}>`;
+}
+
 export default function Audit({ route }) {
     const { query } = route;
     const from = source();
@@ -180,8 +196,9 @@ export default function Audit({ route }) {
                 label: format.label(), icon: "download", onPress: () => exportRows(format, from, query),
             }))}>${t("Save as a file")}</${Menu}></${PageHead}>
         <${Filters} query=${query} />
-        <${List} list=${list} columns=${columns} label=${t("Audit")} filtered=${filtered}
-            clear=${() => go(["audit"])}
-            empty=${html`<${Empty} icon="audit" title=${t("Nothing has happened yet.")} />`} />
+        ${wantsReason(list.error) ? html`<${Why} onDone=${list.reload} />`
+            : html`<${List} list=${list} columns=${columns} label=${t("Audit")} filtered=${filtered}
+                clear=${() => go(["audit"])}
+                empty=${html`<${Empty} icon="audit" title=${t("Nothing has happened yet.")} />`} />`}
         ${open && html`<${Row} row=${open} names=${names} onClose=${() => setOpen(null)} />`}`;
 }
