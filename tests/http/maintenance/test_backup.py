@@ -198,7 +198,7 @@ def test_programs_read_of_a_backup_as_json(stack, owner, tmp_path):
     said = json.loads(done.stdout)
     assert done.returncode == (1 if said["lost"] else 0) and done.stderr == ""
     assert said["complete"] is True and said["files"] > 0 and said["rows"] > 0 and said["bytesRead"] >= 5000
-    assert identity in (pathlib.Path(said["path"]) / "files.txt").read_text()
+    assert uuid.UUID(identity).hex in (pathlib.Path(said["path"]) / "files.txt").read_text()
 
 
 def test_backup_says_what_it_needs(stack, tmp_path):

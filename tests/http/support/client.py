@@ -11,6 +11,7 @@ schema.
 import http.cookiejar
 import json
 import re
+import threading
 
 import requests
 
@@ -91,11 +92,18 @@ class Api:
     def __init__(self, stack, document):
         self.stack = stack
         self.document = document
-        self.session = requests.Session()
-        self.session.trust_env = False
-        # No test finds the cookie of another; whoever wants to send one does so.
-        self.session.cookies.set_policy(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
-        self.session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=64, max_retries=0))
+        self.local = threading.local()
+
+    @property
+    def session(self):
+        """The connections of this thread: they are closed now and then, which another thread must not meet."""
+        if not hasattr(self.local, "session"):
+            session = self.local.session = requests.Session()
+            session.trust_env = False
+            # No test finds the cookie of another; whoever wants to send one does so.
+            session.cookies.set_policy(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
+            session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=64, max_retries=0))
+        return self.local.session
 
     def call(self,
              method,
