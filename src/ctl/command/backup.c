@@ -76,16 +76,16 @@ static int make_backup(struct run *run, struct service *service, const struct ba
                        struct output *output)
 {
     struct backup_result result = {0};
-    struct ctl_json json = {.arena = run->arena};
     struct arena *scratch = arena_new();
+    struct ctl_json json = {.arena = scratch}; /* many files may be lost */
     if (run->json)
         begin_json(output, &json);
     struct error *error = backup_run(service, run->arena, scratch, options, &result);
     ctl_progress_end(options->progress);
     int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
-    arena_free(&scratch);
     if (run->json)
         write_backup(&json, &result, error == NULL);
+    arena_free(&scratch);
     if (error != NULL)
         return status;
     if (run->json)

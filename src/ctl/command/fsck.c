@@ -130,8 +130,8 @@ static void write_summary(struct ctl_json *json, const struct fsck_result *resul
 static int check(struct run *run, struct service *service, struct fsck_options *options, struct output *output)
 {
     struct fsck_result result = {0};
-    struct ctl_json json = {.arena = run->arena};
     struct arena *scratch = arena_new();
+    struct ctl_json json = {.arena = scratch}; /* there may be many findings */
     if (run->json) {
         output->json = &json;
         ctl_json_open(&json, NULL, '{');
