@@ -121,13 +121,21 @@ static MYSQL *open_connection(const struct database *database, const struct host
     return NULL;
 }
 
+/* A connection that gave no answer: fills *fault, and closes it. Returns NULL. */
+static MYSQL *give_up(MYSQL *mysql, struct fault *fault)
+{
+    tell_failure(mysql, fault);
+    close_now(mysql);
+    return NULL;
+}
+
 /* The same, and ids have the time of the server from here on, unless it has the clock of this machine. */
 static MYSQL *open_single(const struct database *database, const struct host *host, int64_t until, struct fault *fault)
 {
     MYSQL *mysql = open_connection(database, host, until, fault);
-    if (mysql != NULL && host != NULL)
-        node_follow_clock(mysql);
-    return mysql;
+    if (mysql == NULL || host == NULL || node_follow_clock(mysql))
+        return mysql;
+    return give_up(mysql, fault);
 }
 
 /*
@@ -186,16 +194,13 @@ static MYSQL *open_host(const struct database *database, size_t at, int64_t unti
     if (mysql == NULL)
         return NULL;
     bool answered = node_ask(mysql, &node);
-    if (answered && node.ready) {
-        node_follow_clock(mysql);
+    if (answered && node.ready && node_follow_clock(mysql))
         return mysql;
-    }
-    tell_failure(mysql, fault);
-    if (answered) {
+    (void)give_up(mysql, fault);
+    if (answered && !node.ready) {
         fault->number = NODE_REFUSES;
         (void)snprintf(fault->text, sizeof fault->text, "the node is not ready: %s, %s", node.state, node.status);
     }
-    close_now(mysql);
     return NULL;
 }
 

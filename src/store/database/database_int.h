@@ -127,8 +127,9 @@ struct node_state {
 /* Asks for it, within the deadline of the exchange under way. False when there was no answer. */
 bool node_ask(MYSQL *mysql, struct node_state *state_out);
 
-/* Asks for the server's time, and has ids follow it. Where there is no answer they go on as before. */
-void node_follow_clock(MYSQL *mysql);
+/* Asks for the server's time, within the same deadline, and has ids follow it. Where the server refuses they go on as
+   before. False when there was no answer: then the connection is of no use any more. */
+bool node_follow_clock(MYSQL *mysql);
 
 /* ---- connection.c: exchanges over an open connection ------------------------------------------------- */
 

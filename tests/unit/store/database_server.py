@@ -6,6 +6,7 @@ Prints its port. DIRECTORY/state is read before each answer. Its lines are:
     silent             takes connections and says nothing
     waits              is without its quorum: wsrep_ready is OFF
     NUMBER TEXT        a statement that begins with TEXT is answered with this error
+    hangs TEXT         a statement that begins with TEXT is not answered
 
 What it was asked is noted in DIRECTORY/log: "connect" (with a name and a password), "ping", or the statement.
 """
@@ -95,6 +96,8 @@ class Connection:
             self.ask_state()
             return
         note(sql)
+        if any(line.startswith("hangs ") and sql.startswith(line[6:]) for line in state()):
+            time.sleep(60)
         self.send(self.fault(sql) or OK)
 
     def prepare(self, sql):

@@ -32,6 +32,7 @@ class Service:
     environment: dict = None
     batch: bool = False  # see processes.take_turns()
     folder: pathlib.Path = None  # the state folder unless given
+    rest: float = 0.0  # the least wait in seconds between a death and the next start
     pid: int = None
     started: float = 0.0
     wait: float = 0.0
@@ -100,7 +101,8 @@ class Supervisor:
         """Notes that a service died: what is left of it goes too, and the next start waits its turn."""
         self.processes.end_group(service.pid)
         lived = time.monotonic() - service.started
-        service.wait = 0.0 if lived > STEADY_AFTER else min(LONGEST_WAIT, max(SHORTEST_WAIT, 2 * service.wait))
+        growing = 0.0 if lived > STEADY_AFTER else min(LONGEST_WAIT, max(SHORTEST_WAIT, 2 * service.wait))
+        service.wait = max(growing, service.rest)
         service.deaths += 1
         service.pid, service.started = None, time.monotonic()
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"

@@ -163,6 +163,25 @@ static void the_whole_list_has_one_deadline(void **state)
     assert_true(clock_monotonic() - start < 11000000);
 }
 
+/* A node is asked for its clock without waiting for the others. One that does not answer that is left like any other:
+   no statement goes to it. */
+static void a_node_that_does_not_tell_its_clock_is_left(void **state)
+{
+    struct cluster cluster = cluster_new(state);
+    cluster.options.connect_timeout_seconds = 6;
+    set(&cluster, 0, "hangs SET STATEMENT wsrep_sync_wait = 0 FOR SELECT\n");
+    set(&cluster, 1, "1235 SET STATEMENT\n");
+    help_none(database_ping(help_open(cluster.arena, &cluster.options), cluster.arena));
+    assert_int_equal(noted(&cluster, 0, "connect"), 1);
+    assert_int_equal(noted(&cluster, 0, "ping"), 0);
+    assert_int_equal(noted(&cluster, 1, "ping"), 1);
+    /* The only server as well: the connection is not taken for a good one. */
+    cluster.options.host = arena_format(cluster.arena, "127.0.0.1:%s", cluster.port[0]);
+    cluster.options.connect_timeout_seconds = 1;
+    help_error(database_ping(help_open(cluster.arena, &cluster.options), cluster.arena), ERROR_DATABASE_UNAVAILABLE);
+    assert_int_equal(noted(&cluster, 0, "ping"), 0);
+}
+
 /* Puts the node in order, in another process, once another one's log has the line twice. */
 static pid_t mend_later(struct cluster *cluster, size_t node, size_t other, const char *line)
 {
@@ -360,6 +379,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_list_is_read_in_its_order),
     HARNESS_TEST(every_wrong_entry_is_named),
     HARNESS_TEST(the_first_node_that_can_be_used_is),
+    HARNESS_TEST(a_node_that_does_not_tell_its_clock_is_left),
     HARNESS_TEST(the_whole_list_has_one_deadline),
     HARNESS_TEST(nodes_that_agree_on_who_is_left_are_waited_for),
     HARNESS_TEST(a_node_that_loses_its_quorum_is_left),
