@@ -54,13 +54,16 @@ def test_three_job_runners_send_each_letter_once(accounts, cluster, hosts, full,
     number = 180 if full else 90
     token = accounts.administrator.token
     bodies = [invitation() for _ in range(number)]
+    database = cluster.databases[0]
+    # A letter of earlier tests may still wait for the lease of a job runner that was killed.
+    last = database.run("SELECT COALESCE(MAX(id), 0) FROM outbox")[0][0]
     replies = run(lambda pair: hosts[pair[0] % 3].post("/customers/signup", token=token, json=pair[1]),
                   list(enumerate(bodies)), threads=12)
     assert count(replies) == {200: number}
     runners = set()
     for body in bodies:
         accounts.mailbox.wait(body["email"])
-    wait_until(lambda: cluster.databases[0].run("SELECT COUNT(*) FROM outbox WHERE status = 'waiting'")[0][0] == 0, 150,
+    wait_until(lambda: not database.run("SELECT 1 FROM outbox WHERE status = 'waiting' AND id > %s LIMIT 1", last), 150,
                "the job runners to have nothing left to do")
     sent = [len(accounts.mailbox.messages(body["email"])) for body in bodies]
     figures.note(f"{number} sign-ups with three job runners", f"{sum(sent)} letters, {sent.count(1)} of them once")

@@ -80,5 +80,5 @@ def split(arguments):
 
 
 def default_lanes():
-    """Most cases wait for something most of the time, so two cores serve four jobs."""
-    return 2 * len(os.sched_getaffinity(0))
+    """Most cases wait for something most of the time, so two cores serve five jobs."""
+    return 5 * len(os.sched_getaffinity(0)) // 2

@@ -48,10 +48,11 @@ def jobs(chosen, steps):
     return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
 
 
-# The unit tests in the root of Debian 13 keep their databases on the disk, as the stacks do, and some of them tell what
-# becomes of locks that run out: they begin when the stacks behind nginx are through.
-LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "torture", "clients", "providers", "web",
-           "debian13", "dist", "quickstart", "unit", "package", "fuzz", "analyse", "bench", "last")
+# The unit tests keep their databases on the disk, as the stacks do, and some of them tell what becomes of locks that run
+# out: they begin when the stacks behind nginx are through. They mostly wait, so that many programs run at once.
+LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "torture", "unit", "dist", "web", "clients",
+           "providers", "debian13", "quickstart", "package", "fuzz", "analyse", "bench", "last")
+UNITS_AT_ONCE = 5
 
 
 def check_shares(jobs_of_run, steps):
@@ -116,7 +117,7 @@ class Plan:
         return [Job("unit", self.run_unit)]
 
     def run_unit(self):
-        step = self.make("make check", "-j2", "check", "VERBOSE=1", environment={"TMPDIR": self.steps.disk})
+        step = self.make("make check", f"-j{UNITS_AT_ONCE}", "check", "VERBOSE=1", environment={"TMPDIR": self.steps.disk})
         counts.tap(step)
         self.steps.note(step)
 
