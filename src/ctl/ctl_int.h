@@ -17,13 +17,13 @@
 
 #include "base/id.h"
 #include "base/text.h"
+#include "service/maintenance/progress.h"
 
 struct arena;
 struct configuration;
 struct error;
 struct run;
 struct service;
-struct progress;
 
 /* The command line is wrong. */
 #define EXIT_USAGE 2
@@ -148,8 +148,31 @@ void ctl_json_words(struct ctl_json *json, const char *name, const struct text_l
 
 /* ---- the rest ------------------------------------------------------------------------------------ */
 
+/* What `migrate` has done. */
+struct ctl_migrated {
+    void (*applied)(void *context, const char *file_name); /* told of each migration; may be NULL */
+    void *context;
+    int64_t rights_repaired; /* users and roles whose stored rights were wrong */
+    int64_t address_keys;    /* addresses whose keys were missing */
+};
+
 /* Does what `migrate` does: secrets, the migrations of the directory, the workers' account. */
-struct error *ctl_make_ready(struct run *run, const char *directory);
+struct error *ctl_make_ready(struct run *run, const char *directory, struct ctl_migrated *migrated);
+
+/* Tells of it: as lines for people, or as members of the open object. */
+void ctl_migrated_print(const struct ctl_migrated *migrated, struct ctl_json *json);
+
+/* Where lost files are told (lost.c). */
+struct ctl_lost {
+    struct progress progress;
+    struct ctl_json *json; /* NULL: as lines for people */
+};
+
+/* Tells of a lost file; `context` is a struct ctl_lost. */
+void ctl_lost_tell(void *context, struct id id, const char *why);
+
+/* Begins the object of JSON that tells of a run, with the list of lost files, which the caller closes. */
+void ctl_lost_begin(struct ctl_lost *lost, struct ctl_json *json);
 
 /* Prints an error for the operator: message, detail, entries (fail.c). Returns EXIT_FAILURE. */
 int ctl_fail(const struct error *error);

@@ -34,6 +34,7 @@ gatehousectl_SOURCES = \
 	src/ctl/fail.c \
 	src/ctl/help.c \
 	src/ctl/json.c \
+	src/ctl/lost.c \
 	src/ctl/main.c \
 	src/ctl/progress.c \
 	src/ctl/show.c

@@ -15,36 +15,6 @@
 
 #define RATE_MAX 1000000
 
-/* Where lost files are told. */
-struct output {
-    struct progress progress;
-    struct ctl_json *json; /* NULL: as lines for people */
-};
-
-static void print_lost(void *context, struct id id, const char *why)
-{
-    char text[ID_TEXT_BYTES];
-    struct output *output = context;
-    ctl_progress_end(&output->progress);
-    id_format(id, text);
-    if (output->json == NULL) {
-        (void)printf("lost       file %s: %s\n", text, why);
-        return;
-    }
-    ctl_json_open(output->json, NULL, '{');
-    ctl_json_text(output->json, "fileId", text);
-    ctl_json_text(output->json, "reason", why);
-    ctl_json_close(output->json);
-}
-
-/* Begins the object that tells of a run, with the list of lost files. */
-static void begin_json(struct output *output, struct ctl_json *json)
-{
-    output->json = json;
-    ctl_json_open(json, NULL, '{');
-    ctl_json_open(json, "lost", '[');
-}
-
 /* ---- backup -------------------------------------------------------------------------------------- */
 
 static bool read_backup_options(const struct run *run, struct backup_options *options)
@@ -73,13 +43,13 @@ static void write_backup(struct ctl_json *json, const struct backup_result *resu
 }
 
 static int make_backup(struct run *run, struct service *service, const struct backup_options *options,
-                       struct output *output)
+                       struct ctl_lost *lost)
 {
     struct backup_result result = {0};
     struct arena *scratch = arena_new();
     struct ctl_json json = {.arena = scratch}; /* many files may be lost */
     if (run->json)
-        begin_json(output, &json);
+        ctl_lost_begin(lost, &json);
     struct error *error = backup_run(service, run->arena, scratch, options, &result);
     ctl_progress_end(options->progress);
     int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
@@ -106,15 +76,15 @@ static int make_backup(struct run *run, struct service *service, const struct ba
 static int run_backup(struct run *run)
 {
     struct service service;
-    struct output output = {0};
-    struct backup_options options = {.lost = print_lost, .context = &output, .progress = &output.progress};
+    struct ctl_lost lost = {0};
+    struct backup_options options = {.lost = ctl_lost_tell, .context = &lost, .progress = &lost.progress};
     if (!read_backup_options(run, &options))
         return EXIT_USAGE;
-    ctl_progress_begin(&output.progress);
+    ctl_progress_begin(&lost.progress);
     struct error *error = ctl_open_administrator(run, &service);
     if (error != NULL)
         return ctl_fail(error);
-    int status = make_backup(run, &service, &options, &output);
+    int status = make_backup(run, &service, &options, &lost);
     service_close(&service);
     return status;
 }
@@ -145,36 +115,61 @@ static void read_restore_options(const struct run *run, struct restore_options *
 
 /* Restores, then makes the workers' account and its password, which a new host lacks. */
 static struct error *restore(struct run *run, struct arena *scratch, const struct restore_options *options,
-                             struct restore_result *result)
+                             struct ctl_migrated *migrated, struct restore_result *result)
 {
     struct configuration *configuration;
     TRY(startup_load(run->arena, run->config, NULL, &configuration));
     TRY(restore_run(run->arena, scratch, configuration, options, result));
-    TRY(ctl_make_ready(run, options->sql));
+    TRY(ctl_make_ready(run, options->sql, migrated));
     return restore_finish(run->arena, configuration);
+}
+
+static void write_restored(struct ctl_json *json, const struct restore_result *result,
+                           const struct ctl_migrated *migrated, bool complete)
+{
+    ctl_json_close(json);
+    ctl_json_text(json, "path", result->path);
+    ctl_json_text(json, "createdAt", result->created_at);
+    ctl_json_integer(json, "rows", result->rows);
+    ctl_json_integer(json, "files", result->files);
+    ctl_json_integer(json, "bytes", result->bytes);
+    ctl_migrated_print(migrated, json);
+    ctl_json_boolean(json, "complete", complete);
+    ctl_json_close(json);
+}
+
+static void print_restored(struct arena *arena, const struct restore_result *result)
+{
+    (void)printf("%s of %s is restored: %" PRId64 " rows, %" PRId64 " files of %s, every hash compared\n", result->path,
+                 result->created_at, result->rows, result->files, ctl_bytes(arena, result->bytes));
+    (void)printf("everybody has to sign in again\n");
+    if (result->lost > 0)
+        (void)printf("%" PRId64 " files are without their bytes\n", result->lost);
 }
 
 static int run_restore(struct run *run)
 {
-    struct output output = {0};
+    struct ctl_lost lost = {0};
     struct restore_result result = {0};
-    struct restore_options options = {.lost = print_lost, .context = &output, .progress = &output.progress};
+    struct ctl_migrated migrated = {0};
+    struct restore_options options = {.lost = ctl_lost_tell, .context = &lost, .progress = &lost.progress};
     read_restore_options(run, &options);
-    ctl_progress_begin(&output.progress);
+    ctl_progress_begin(&lost.progress);
     struct arena *scratch = arena_new();
-    struct error *error = restore(run, scratch, &options, &result);
-    ctl_progress_end(&output.progress);
-    int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
+    struct ctl_json json = {.arena = scratch}; /* many files may be lost */
+    if (run->json)
+        ctl_lost_begin(&lost, &json);
+    struct error *error = restore(run, scratch, &options, &migrated, &result);
+    ctl_progress_end(&lost.progress);
+    if (run->json)
+        write_restored(&json, &result, &migrated, error == NULL);
+    else
+        ctl_migrated_print(&migrated, NULL);
+    if (error == NULL && !run->json)
+        print_restored(run->arena, &result);
+    int status = error != NULL ? ctl_fail(error) : result.lost > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     arena_free(&scratch);
-    if (error != NULL)
-        return status;
-    (void)printf("%s of %s is restored: %" PRId64 " rows, %" PRId64 " files of %s, every hash compared\n", result.path,
-                 result.created_at, result.rows, result.files, ctl_bytes(run->arena, result.bytes));
-    (void)printf("everybody has to sign in again\n");
-    if (result.lost == 0)
-        return EXIT_SUCCESS;
-    (void)printf("%" PRId64 " files are without their bytes\n", result.lost);
-    return EXIT_FAILURE;
+    return status;
 }
 
 static const struct ctl_option restore_known[] = {
@@ -187,4 +182,5 @@ const struct ctl_command ctl_restore = {.name = "restore",
                                         .operands = "DIRECTORY",
                                         .summary = "put a backup into an empty database and files directory",
                                         .options = restore_known,
+                                        .json = true,
                                         .run = run_restore};

@@ -8,7 +8,6 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "base/id.h"
 #include "blob/open.h"
 #include "ctl/ctl_int.h"
 #include "service/maintenance/blob_move.h"
@@ -16,14 +15,6 @@
 
 #define RATE_MAX 1000000
 #define MEBIBYTE (INT64_C(1024) * 1024)
-
-static void print_lost(void *context, struct id id, const char *why)
-{
-    char text[ID_TEXT_BYTES];
-    ctl_progress_end(context);
-    id_format(id, text);
-    (void)printf("lost       file %s: %s\n", text, why);
-}
 
 static void print_result(const struct run *run, const struct service *service, const char *to,
                          const struct blob_move_result *result)
@@ -37,33 +28,57 @@ static void print_result(const struct run *run, const struct service *service, c
         (void)printf("stop the workers, run this once more, set store = %s in [files], and start them\n", to);
 }
 
-static int move(struct run *run)
+static void write_result(struct ctl_json *json, const char *to, const struct blob_move_result *result, bool complete)
 {
-    struct service service;
-    struct progress progress;
+    ctl_json_close(json);
+    ctl_json_text(json, "to", to);
+    ctl_json_integer(json, "files", result->files);
+    ctl_json_integer(json, "copiedFiles", result->copied);
+    ctl_json_integer(json, "copiedBytes", result->bytes);
+    ctl_json_boolean(json, "complete", complete);
+    ctl_json_close(json);
+}
+
+static int copy(struct run *run, struct service *service, const struct blob_move_options *options,
+                struct ctl_lost *lost)
+{
     struct blob_move_result result = {0};
-    struct blob_move_options options = {
-        .to = ctl_value(run, "to"), .lost = print_lost, .context = &progress, .progress = &progress};
-    int64_t mebibytes = 0;
-    if (strcmp(options.to, BLOB_OPEN_DIRECTORY) != 0 && strcmp(options.to, BLOB_OPEN_S3) != 0)
-        return ctl_usage(run, "--to is " BLOB_OPEN_DIRECTORY " or " BLOB_OPEN_S3);
-    if (!ctl_number(run, "rate", 0, RATE_MAX, &mebibytes))
-        return EXIT_USAGE;
-    options.bytes_per_second = mebibytes * MEBIBYTE;
-    ctl_progress_begin(&progress);
-    struct error *error = ctl_open(run, &service);
-    if (error != NULL)
-        return ctl_fail(error);
     struct arena *scratch = arena_new();
-    error = blob_move_run(&service, run->arena, scratch, &options, &result);
-    ctl_progress_end(&progress);
-    print_result(run, &service, options.to, &result);
+    struct ctl_json json = {.arena = scratch}; /* many files may be lost */
+    if (run->json)
+        ctl_lost_begin(lost, &json);
+    struct error *error = blob_move_run(service, run->arena, scratch, options, &result);
+    ctl_progress_end(options->progress);
+    if (run->json)
+        write_result(&json, options->to, &result, error == NULL && !result.interrupted);
+    else
+        print_result(run, service, options->to, &result);
     int status = error != NULL ? ctl_fail(error) : result.lost > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     if (error == NULL && result.interrupted) {
         (void)fprintf(stderr, "gatehousectl: interrupted; run it again for the rest\n");
         status = EXIT_FAILURE;
     }
     arena_free(&scratch);
+    return status;
+}
+
+static int move(struct run *run)
+{
+    struct service service;
+    struct ctl_lost lost = {0};
+    struct blob_move_options options = {
+        .to = ctl_value(run, "to"), .lost = ctl_lost_tell, .context = &lost, .progress = &lost.progress};
+    int64_t mebibytes = 0;
+    if (strcmp(options.to, BLOB_OPEN_DIRECTORY) != 0 && strcmp(options.to, BLOB_OPEN_S3) != 0)
+        return ctl_usage(run, "--to is " BLOB_OPEN_DIRECTORY " or " BLOB_OPEN_S3);
+    if (!ctl_number(run, "rate", 0, RATE_MAX, &mebibytes))
+        return EXIT_USAGE;
+    options.bytes_per_second = mebibytes * MEBIBYTE;
+    ctl_progress_begin(&lost.progress);
+    struct error *error = ctl_open(run, &service);
+    if (error != NULL)
+        return ctl_fail(error);
+    int status = copy(run, &service, &options, &lost);
     service_close(&service);
     return status;
 }
@@ -77,4 +92,5 @@ static const struct ctl_option options_known[] = {
 const struct ctl_command ctl_blobs_move = {.name = "blobs move",
                                            .summary = "copy the bytes of all files to the other store",
                                            .options = options_known,
+                                           .json = true,
                                            .run = move};

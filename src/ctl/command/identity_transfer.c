@@ -2,6 +2,7 @@
 /* gatehousectl identity export, import: moves people from one identity provider to another. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,18 @@ static int fail_at(struct run *run, const char *path, const char *what)
 {
     return ctl_fail(
         error_message(error_plain(run->arena, ERROR_INTERNAL), "%s cannot be %s: %s.", path, what, strerror(errno)));
+}
+
+static void print_exported(const struct run *run, size_t count)
+{
+    struct ctl_json json = {.arena = run->arena};
+    if (!run->json) {
+        (void)printf("%zu users exported\n", count);
+        return;
+    }
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_integer(&json, "users", (int64_t)count);
+    ctl_json_close(&json);
 }
 
 static int export_users(struct run *run)
@@ -44,51 +57,93 @@ static int export_users(struct run *run)
         return ctl_fail(error);
     if (!closed)
         return fail_at(run, path, "written");
-    (void)printf("%zu users exported\n", count);
+    print_exported(run, count);
     return EXIT_SUCCESS;
 }
 
-struct counts {
-    size_t moved, left, failed;
+/* Where people are told. */
+struct output {
+    struct ctl_json *json; /* NULL: as lines for people; its arena is reset at each person */
+    int64_t moved, left, failed;
 };
+
+static void write_person(struct ctl_json *json, const char *deed, const char *email, const char *why)
+{
+    ctl_json_open(json, NULL, '{');
+    ctl_json_text(json, "result", deed);
+    ctl_json_text(json, "email", email);
+    ctl_json_text(json, "reason", why);
+    ctl_json_close(json);
+    arena_reset(json->arena);
+}
 
 static void tell(void *context, const char *deed, const char *email, const char *why)
 {
-    struct counts *counts = context;
+    struct output *output = context;
     if (strcmp(deed, "moved") == 0)
-        counts->moved++;
+        output->moved++;
     else if (strcmp(deed, "left") == 0)
-        counts->left++;
+        output->left++;
     else
-        counts->failed++;
-    (void)printf("%-8s%s%s%s\n", deed, email, why != NULL ? ": " : "", why != NULL ? why : "");
+        output->failed++;
+    if (output->json == NULL)
+        (void)printf("%-8s%s%s%s\n", deed, email, why != NULL ? ": " : "", why != NULL ? why : "");
+    else
+        write_person(output->json, deed, email, why);
     (void)fflush(stdout);
+}
+
+static void write_sums(struct ctl_json *json, const struct output *output, bool dry_run, bool complete)
+{
+    ctl_json_close(json);
+    ctl_json_integer(json, "moved", output->moved);
+    ctl_json_integer(json, "left", output->left);
+    ctl_json_integer(json, "failed", output->failed);
+    ctl_json_boolean(json, "dryRun", dry_run);
+    ctl_json_boolean(json, "complete", complete);
+    ctl_json_close(json);
+}
+
+static struct error *import_as_json(struct run *run, struct service *service, FILE *input,
+                                    const struct identity_transfer *transfer, struct output *output)
+{
+    struct arena *scratch = arena_new();
+    struct ctl_json json = {.arena = scratch};
+    output->json = &json;
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_open(&json, "items", '[');
+    struct error *error = identity_transfer_import(service, run->arena, input, transfer);
+    write_sums(&json, output, transfer->dry_run, error == NULL);
+    arena_free(&scratch);
+    return error;
 }
 
 static int import_users(struct run *run)
 {
     struct service service;
-    struct counts counts = {0};
+    struct output output = {0};
     int64_t rate = RATE;
     const char *path = run->operands[0];
     if (!ctl_number(run, "rate", 1, RATE_MAX, &rate))
         return EXIT_USAGE;
     struct identity_transfer transfer = {
-        .tell = tell, .context = &counts, .dry_run = ctl_has(run, "dry-run"), .per_second = (unsigned)rate};
+        .tell = tell, .context = &output, .dry_run = ctl_has(run, "dry-run"), .per_second = (unsigned)rate};
     FILE *input = fopen(path, "re");
     if (input == NULL)
         return fail_at(run, path, "opened");
     struct error *error = ctl_open(run, &service);
     if (error == NULL) {
-        error = identity_transfer_import(&service, run->arena, input, &transfer);
+        error = run->json ? import_as_json(run, &service, input, &transfer, &output)
+                          : identity_transfer_import(&service, run->arena, input, &transfer);
         service_close(&service);
     }
     (void)fclose(input);
     if (error != NULL)
         return ctl_fail(error);
-    (void)printf("%zu %s, %zu left, %zu failed\n", counts.moved, transfer.dry_run ? "to be moved" : "moved",
-                 counts.left, counts.failed);
-    return counts.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (!run->json)
+        (void)printf("%" PRId64 " %s, %" PRId64 " left, %" PRId64 " failed\n", output.moved,
+                     transfer.dry_run ? "to be moved" : "moved", output.left, output.failed);
+    return output.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static const struct ctl_option import_options[] = {
@@ -97,12 +152,16 @@ static const struct ctl_option import_options[] = {
     {0},
 };
 
-const struct ctl_command ctl_identity_export = {
-    .name = "identity export", .operands = "FILE", .summary = "write all people into a file", .run = export_users};
+const struct ctl_command ctl_identity_export = {.name = "identity export",
+                                                .operands = "FILE",
+                                                .summary = "write all people into a file",
+                                                .json = true,
+                                                .run = export_users};
 
 const struct ctl_command ctl_identity_import = {.name = "identity import",
                                                 .operands = "FILE",
                                                 .summary =
                                                     "make accounts at the configured provider for people of a file",
                                                 .options = import_options,
+                                                .json = true,
                                                 .run = import_users};

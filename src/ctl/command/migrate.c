@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +26,13 @@
 #include "store/database/database.h"
 #include "store/database/migrate.h"
 
-static void report(void *context, const char *file_name)
+/* Tells of a migration; `context` is a struct ctl_json, or NULL. */
+static void print_applied(void *context, const char *file_name)
 {
-    (void)context;
-    (void)printf("applied %s\n", file_name);
+    if (context == NULL)
+        (void)printf("applied %s\n", file_name);
+    else
+        ctl_json_text(context, NULL, file_name);
 }
 
 static char *folder_of(struct arena *arena, const char *path)
@@ -87,14 +91,10 @@ static struct error *make_secret(struct arena *arena, const char *path)
 }
 
 /* Makes what the triggers keep anew: without them for a while, it may be wrong. */
-static struct error *keep_principals(struct database *database, struct arena *arena)
+static struct error *keep_principals(struct database *database, struct arena *arena, struct ctl_migrated *migrated)
 {
-    int64_t changed = 0;
-    TRY(principal_rebuild(database, arena, &changed));
-    TRY(session_mark_everyone(database, arena));
-    if (changed != 0)
-        (void)printf("repaired the stored rights of %lld users or roles\n", (long long)changed);
-    return NULL;
+    TRY(principal_rebuild(database, arena, &migrated->rights_repaired));
+    return session_mark_everyone(database, arena);
 }
 
 /* Refuses to begin when accounts have addresses that would be the same from now on. */
@@ -116,17 +116,16 @@ static struct error *refuse_collisions(struct database *database, struct arena *
         count);
 }
 
-static struct error *fill_keys(struct database *database, struct arena *arena)
+static struct error *fill_keys(struct database *database, struct arena *arena, struct ctl_migrated *migrated)
 {
     size_t count;
     TRY(address_keys_fill(database, arena, &count));
-    if (count != 0)
-        (void)printf("computed the comparison keys of %zu addresses\n", count);
+    migrated->address_keys = (int64_t)count;
     return NULL;
 }
 
 static struct error *run_migrations(struct arena *arena, const struct configuration *configuration,
-                                    const char *directory)
+                                    const char *directory, struct ctl_migrated *migrated)
 {
     struct database_options options;
     TRY(database_options_load(arena, configuration, true, &options));
@@ -141,11 +140,11 @@ static struct error *run_migrations(struct arena *arena, const struct configurat
     database = database_new(&options);
     error = refuse_collisions(database, arena);
     if (error == NULL)
-        error = migrate(database, arena, directory, report, NULL);
+        error = migrate(database, arena, directory, migrated->applied, migrated->context);
     if (error == NULL)
-        error = fill_keys(database, arena);
+        error = fill_keys(database, arena, migrated);
     if (error == NULL)
-        error = keep_principals(database, arena);
+        error = keep_principals(database, arena, migrated);
     database_free(&database);
     return error;
 }
@@ -176,7 +175,7 @@ const char *ctl_account_host(const struct configuration *configuration)
     return local ? "localhost" : "%";
 }
 
-struct error *ctl_make_ready(struct run *run, const char *directory)
+struct error *ctl_make_ready(struct run *run, const char *directory, struct ctl_migrated *migrated)
 {
     struct configuration *configuration;
     TRY(startup_load(run->arena, run->config, NULL, &configuration));
@@ -184,20 +183,45 @@ struct error *ctl_make_ready(struct run *run, const char *directory)
     bool own_user = strcmp(configuration->database.user, configuration->database.admin_user) != 0;
     if (own_user && configuration->database.password_file != NULL)
         TRY(make_secret(run->arena, configuration->database.password_file));
-    TRY(run_migrations(run->arena, configuration, directory));
+    TRY(run_migrations(run->arena, configuration, directory, migrated));
     return grant(run->arena, configuration);
+}
+
+void ctl_migrated_print(const struct ctl_migrated *migrated, struct ctl_json *json)
+{
+    if (json != NULL) {
+        ctl_json_integer(json, "addressKeys", migrated->address_keys);
+        ctl_json_integer(json, "rightsRepaired", migrated->rights_repaired);
+        return;
+    }
+    if (migrated->address_keys != 0)
+        (void)printf("computed the comparison keys of %" PRId64 " addresses\n", migrated->address_keys);
+    if (migrated->rights_repaired != 0)
+        (void)printf("repaired the stored rights of %" PRId64 " users or roles\n", migrated->rights_repaired);
 }
 
 static int run_migrate(struct run *run)
 {
+    struct ctl_json json = {.arena = run->arena};
+    struct ctl_migrated migrated = {.applied = print_applied, .context = run->json ? &json : NULL};
     const char *directory = ctl_value(run, "sql");
     if (directory == NULL)
         directory = arena_format(run->arena, "%s/sql", configuration_data_directory());
-    struct error *error = ctl_make_ready(run, directory);
-    if (error != NULL)
-        return ctl_fail(error);
-    (void)printf("the database is up to date\n");
-    return EXIT_SUCCESS;
+    if (run->json) {
+        ctl_json_open(&json, NULL, '{');
+        ctl_json_open(&json, "applied", '[');
+    }
+    struct error *error = ctl_make_ready(run, directory, &migrated);
+    if (run->json)
+        ctl_json_close(&json);
+    ctl_migrated_print(&migrated, run->json ? &json : NULL);
+    if (run->json) {
+        ctl_json_boolean(&json, "complete", error == NULL);
+        ctl_json_close(&json);
+    } else if (error == NULL) {
+        (void)printf("the database is up to date\n");
+    }
+    return error != NULL ? ctl_fail(error) : EXIT_SUCCESS;
 }
 
 static const struct ctl_option options[] = {
@@ -205,5 +229,8 @@ static const struct ctl_option options[] = {
     {0},
 };
 
-const struct ctl_command ctl_migrate = {
-    .name = "migrate", .summary = "create or update the database", .options = options, .run = run_migrate};
+const struct ctl_command ctl_migrate = {.name = "migrate",
+                                        .summary = "create or update the database",
+                                        .options = options,
+                                        .json = true,
+                                        .run = run_migrate};

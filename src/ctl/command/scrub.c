@@ -29,22 +29,33 @@
 /* The exit status when not everything could be read. */
 #define EXIT_UNABLE 2
 
-struct counts {
-    struct progress *progress;
+/* Where findings go. */
+struct output {
+    struct progress progress;
+    struct ctl_json *json; /* NULL: as lines for people; its arena is reset at each finding */
     int64_t faults;
     int64_t repaired;
 };
 
 static void print_found(void *context, struct id file, struct id organisation, const char *what)
 {
-    struct counts *counts = context;
+    struct output *output = context;
     char id[ID_TEXT_BYTES], owner[ID_TEXT_BYTES];
     id_format(file, id);
     id_format(organisation, owner);
-    ctl_progress_end(counts->progress);
-    (void)printf("%-10s file %s organisation %s\n", what, id, owner);
-    counts->repaired += *what == 'r';
-    counts->faults += *what != 'r';
+    ctl_progress_end(&output->progress);
+    output->repaired += *what == 'r';
+    output->faults += *what != 'r';
+    if (output->json == NULL) {
+        (void)printf("%-10s file %s organisation %s\n", what, id, owner);
+        return;
+    }
+    ctl_json_open(output->json, NULL, '{');
+    ctl_json_text(output->json, "kind", what);
+    ctl_json_text(output->json, "fileId", id);
+    ctl_json_text(output->json, "organisationId", owner);
+    ctl_json_close(output->json);
+    arena_reset(output->json->arena);
 }
 
 static struct error *refuse(struct arena *arena)
@@ -83,22 +94,39 @@ static int tell_failure(const struct error *error)
     return EXIT_UNABLE;
 }
 
-static int finish(const struct counts *counts, const struct error *error, bool done)
+static void write_summary(struct ctl_json *json, const struct output *output, bool complete)
 {
-    ctl_progress_end(counts->progress);
+    ctl_json_close(json);
+    ctl_json_integer(json, "faults", output->faults);
+    ctl_json_integer(json, "repaired", output->repaired);
+    ctl_json_boolean(json, "complete", complete);
+    ctl_json_close(json);
+}
+
+static void print_summary(const struct output *output)
+{
+    if (output->faults == 0)
+        (void)printf("all is well\n");
+    else
+        (void)printf("%" PRId64 " faults; put the bytes back with gatehousectl fsck --repair --from FOLDER,\n"
+                     "or in another way and then run gatehousectl scrub --damaged\n",
+                     output->faults);
+}
+
+static int finish(struct output *output, const struct error *error, bool done)
+{
+    ctl_progress_end(&output->progress);
+    if (output->json != NULL)
+        write_summary(output->json, output, error == NULL && done);
     if (error != NULL)
         return tell_failure(error);
     if (!done) {
         (void)fprintf(stderr, "gatehousectl: interrupted; the job runner or gatehousectl scrub goes on here\n");
         return EXIT_UNABLE;
     }
-    if (counts->faults == 0)
-        (void)printf("all is well\n");
-    else
-        (void)printf("%" PRId64 " faults; put the bytes back with gatehousectl fsck --repair --from FOLDER,\n"
-                     "or in another way and then run gatehousectl scrub --damaged\n",
-                     counts->faults);
-    return counts->faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (output->json == NULL)
+        print_summary(output);
+    return output->faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static bool read_rate(struct run *run, const struct service *service, struct scrub_options *options)
@@ -111,11 +139,31 @@ static bool read_rate(struct run *run, const struct service *service, struct scr
     return true;
 }
 
-static int do_scrub(struct run *run, struct service *service, struct progress *progress)
+/* Scrubs, and tells of it; with JSON `scratch` is the memory of one finding. */
+static int tell_scrub(struct run *run, struct service *service, const struct scrub_options *options,
+                      struct output *output, struct arena *scratch)
 {
-    struct counts counts = {.progress = progress};
+    struct ctl_json json = {.arena = scratch};
     int64_t total = 0;
     bool done = false;
+    struct error *error = file_admin_estimate(service->database, run->arena, &total);
+    if (error != NULL)
+        return tell_failure(error);
+    if (run->json) {
+        output->json = &json;
+        ctl_json_open(&json, NULL, '{');
+        ctl_json_open(&json, "findings", '[');
+    }
+    struct scrub *scrub = scrub_new(service, options);
+    error = follow(scrub, run->arena, &output->progress, total, &done);
+    int status = finish(output, error, done);
+    output->json = NULL;
+    scrub_free(&scrub);
+    return status;
+}
+
+static int do_scrub(struct run *run, struct service *service, struct output *output)
+{
     struct scrub_options options = {
         .every_days = service->configuration->scrub.every_days == 0 ? 1 : service->configuration->scrub.every_days,
         .now = ctl_has(run, "now"),
@@ -123,28 +171,24 @@ static int do_scrub(struct run *run, struct service *service, struct progress *p
         .patient = true,
         .step_microseconds = STEP_MICROSECONDS,
         .found = print_found,
-        .context = &counts};
+        .context = output};
     if (!read_rate(run, service, &options))
         return EXIT_USAGE;
-    struct error *error = file_admin_estimate(service->database, run->arena, &total);
-    if (error != NULL)
-        return tell_failure(error);
-    struct scrub *scrub = scrub_new(service, &options);
-    error = follow(scrub, run->arena, progress, total, &done);
-    int status = finish(&counts, error, done);
-    scrub_free(&scrub);
+    struct arena *scratch = arena_new();
+    int status = tell_scrub(run, service, &options, output, scratch);
+    arena_free(&scratch);
     return status;
 }
 
 static int run_scrub(struct run *run)
 {
     struct service service;
-    struct progress progress;
-    ctl_progress_begin(&progress);
+    struct output output = {0};
+    ctl_progress_begin(&output.progress);
     struct error *error = ctl_open(run, &service);
     if (error != NULL)
         return tell_failure(error);
-    int status = do_scrub(run, &service, &progress);
+    int status = do_scrub(run, &service, &output);
     service_close(&service);
     return status;
 }
@@ -160,6 +204,7 @@ static const struct ctl_option options[] = {
 const struct ctl_command ctl_scrub = {.name = "scrub",
                                       .summary = "read files, compare them with their hashes, mark what is damaged",
                                       .options = options,
+                                      .json = true,
                                       .run = run_scrub};
 
 /* ---- status -------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 """What is an S3 store's alone, with versitygw, whose objects are files of a folder. tools/test store names this file;
 no other run collects it."""
 
+import json
 import os
 import signal
 import time
@@ -58,6 +59,10 @@ def test_files_move_to_the_directory_and_what_is_there_is_compared(stack, stored
     done = operator.run(stack, "blobs", "move", "--to", "directory", status=0)
     assert " 1 copied now" in done and moved.read_bytes() == data
     assert (folder / "quarantine" / moved.name).exists()
+    moved.unlink()
+    said = json.loads(operator.run(stack, "blobs", "move", "--to", "directory", "--json", status=0))
+    assert said["to"] == "directory" and said["copiedFiles"] == 1 and said["copiedBytes"] == len(data)
+    assert said["lost"] == [] and said["complete"] is True and said["files"] >= 1
 
 
 def test_a_backup_holds_the_bytes(stack, stored, tmp_path):

@@ -201,6 +201,37 @@ def test_programs_read_of_a_backup_as_json(stack, owner, tmp_path):
     assert uuid.UUID(identity).hex in (pathlib.Path(said["path"]) / "files.txt").read_text()
 
 
+def test_programs_read_of_a_restore_and_of_migrations_as_json(stack, owner, tmp_path):
+    whole = files.upload(owner, samples.noise(5000), "restored.bin")["id"]
+    gone = files.upload(owner, samples.noise(5001), "gone.bin")["id"]
+    backup, lost = make_backup(stack, tmp_path)
+    name = uuid.UUID(gone).hex
+    (backup / "files" / name[-2:] / name).unlink()
+    with Host(stack) as host:
+        refused = host.run("restore", str(tmp_path), "--json", status=None)
+        said = json.loads(refused.stdout)
+        assert refused.returncode == 1 and said["complete"] is False and "--accept-loss" in refused.stderr
+        done = host.run("restore", str(tmp_path), "--accept-loss", "--json", status=None)
+        said = json.loads(done.stdout)
+        assert done.returncode == 1 and said["complete"] is True
+        assert {one["fileId"] for one in said["lost"]} == {gone, *lost} and all(one["reason"] for one in said["lost"])
+        assert said["path"] == str(backup) and said["createdAt"].endswith("Z")
+        assert host.rows("SELECT COUNT(*) FROM file WHERE id = %s", uuid.UUID(whole).bytes) == ((1, ), )
+        assert said["files"] == len(listed_files(backup)) and said["rows"] > 0
+        assert (said["rightsRepaired"], said["addressKeys"]) == (0, 0)
+        assert json.loads(host.run("migrate", "--json")) == {
+            "applied": [], "addressKeys": 0, "rightsRepaired": 0, "complete": True}
+
+
+def test_programs_read_which_migrations_were_applied(stack):
+    with Host(stack) as host:
+        said = json.loads(host.run("migrate", "--json"))
+        assert said["complete"] is True
+        assert [(name, ) for name in said["applied"]] == list(host.rows("SELECT name FROM schema_migration ORDER BY 1"))
+        wrong = host.run("migrate", "--sql", str(host.folder), "--json", status=None)
+        assert wrong.returncode == 1 and json.loads(wrong.stdout)["complete"] is False and wrong.stderr
+
+
 def test_backup_says_what_it_needs(stack, tmp_path):
     for wrong in (["backup"], ["backup", "a", "b"], ["backup", "--rate", "fast", "a"], ["restore"],
                   ["restore", "a", "b"]):

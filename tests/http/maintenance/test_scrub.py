@@ -56,6 +56,20 @@ def test_a_pass_finds_it_and_it_is_sent_again_when_the_bytes_are_back(stack, kee
     assert files.download(keeper, record["id"], status=200).content == data
 
 
+def test_programs_read_of_a_scrub_as_json(stack, rotten):
+    record, _ = rotten
+    done = scrub(stack, "--now", "--json")
+    said = json.loads(done.stdout)
+    (found, ) = [one for one in said["findings"] if one["fileId"] == record["id"]]
+    assert found == {"kind": "damaged", "fileId": record["id"], "organisationId": record["organisationId"]}
+    assert done.returncode == 1 and said["complete"] is True
+    assert said["faults"] == len([one for one in said["findings"] if one["kind"] != "repaired"])
+    flip(blob(stack, record["id"]))
+    again = json.loads(scrub(stack, "--damaged", "--json").stdout)
+    assert {"kind": "repaired", "fileId": record["id"], "organisationId": record["organisationId"]} in again["findings"]
+    assert again["repaired"] >= 1
+
+
 def test_a_link_does_not_send_it_either(stack, api, keeper, rotten):
     record, _ = rotten
     link = keeper.post(f"/system/files/{record['id']}/link", status=200).json()["url"][len(stack.base_url):]

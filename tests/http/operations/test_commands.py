@@ -87,6 +87,7 @@ def test_the_manual_names_every_command_and_option(stack, known):
     (("jobs", "--once", "--list"), "--once and --list do not go together"),
     (("rotate-keys", "--tokens", "--links"), "--tokens and --links do not go together"),
     (("identity", "setup", "--as", "root"), "--as and --secret-file go together"),
+    (("identity", "setup", "--json", "--shell"), "--json and --shell do not go together"),
     (("openapi", "--json"), "there is no option --json"),
     (("user", "set-roles", "somebody@example.org"), "ROLES is missing"),
     (("user", "list", "--status", "gone"), "--status takes awaiting-first-login, awaiting-confirmation, active or "

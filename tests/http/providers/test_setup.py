@@ -94,6 +94,10 @@ def test_a_pool_and_its_client_are_made_once(cognito):
     assert not any(name.startswith("custom:") for name in client["WriteAttributes"])
     state = copy.deepcopy([cognito.cloud.pools, cognito.cloud.clients])
     assert deeds(cognito.run("--apply")) == ["left", "left", "left"]
+    said = json.loads(cognito.run("--apply", "--json"))
+    assert [one["result"] for one in said["items"]] == ["left", "left", "left"] and said["complete"] is True
+    assert all(one["message"] for one in said["items"])
+    assert said["settings"] == "[cognito]\nuser_pool_id = eu-central-1_Pool1\nclient_id = client1\n"
     assert state == [cognito.cloud.pools, cognito.cloud.clients]
     assert cognito.cloud.asked.count("CreateUserPool") == 1 and "UpdateUserPool" not in cognito.cloud.asked
 

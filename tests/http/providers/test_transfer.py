@@ -76,6 +76,21 @@ def test_a_damaged_export_moves_nobody_and_every_fault_is_named(moved):
     assert place.user("owner@move.example")[1] == "active"
 
 
+def test_programs_read_of_a_transfer_as_json(moved, tmp_path):
+    place, export = moved
+    again = tmp_path / "people"
+    switched = place.host.run("identity", "export", str(again), "--json", status=None)
+    assert (switched.returncode, json.loads(switched.stdout)) == (0, {"users": 3}), switched.stderr
+    said = json.loads(place.host.run("identity", "import", str(export), "--dry-run", "--json"))
+    assert {one["email"] for one in said["items"]} == {remote.ADMIN, "owner@move.example", "gone@move.example"}
+    assert {(one["result"], one["reason"]) for one in said.pop("items")} == {("moved", None)}
+    assert said == {"moved": 3, "left": 0, "failed": 0, "dryRun": True, "complete": True}
+    (tmp_path / "damaged").write_text("{\n", encoding="utf-8")
+    done = place.host.run("identity", "import", str(tmp_path / "damaged"), "--json", status=None)
+    said = json.loads(done.stdout)
+    assert done.returncode == 1 and said["items"] == [] and said["complete"] is False and "line 1" in done.stderr
+
+
 def test_people_move_once_and_sign_in_with_what_was_mailed(moved):
     place, export = moved
     assert "3 to be moved, 0 left, 0 failed" in place.host.run("identity", "import", str(export), "--dry-run")
