@@ -23,7 +23,7 @@ dist_webassets_DATA = web/assets/api.js web/assets/cancel-email.js web/assets/co
 	web/assets/confirm.js web/assets/first-login.js web/assets/form.js web/assets/icon.svg \
 	web/assets/page.js web/assets/reset.js web/assets/style.css web/assets/texts-de.js \
 	web/assets/texts.js
-dist_webapi_DATA = web/api/document.js web/api/page.js web/api/style.css web/api/view.js
+dist_webapi_DATA = web/api/document.js web/api/frame.css web/api/page.js web/api/style.css web/api/view.js
 
 dist_webconsole_DATA = web/console/api.js web/console/main.js web/console/preferences.js web/console/router.js \
 	web/console/session.js web/console/shell.js web/console/signs.svg web/console/stats.js web/console/texts.js \

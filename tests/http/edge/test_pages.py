@@ -108,7 +108,8 @@ def test_every_page_is_html_that_loads_nothing_from_elsewhere(api, path):
 @pytest.mark.parametrize("path, kind", [("/assets/style.css", "text/css"), ("/assets/page.js", "javascript"),
                                         ("/assets/icon.svg", "image/svg+xml"), ("/api/page.js", "javascript"),
                                         ("/console/style/tokens.css", "text/css"), ("/console/main.js", "javascript"),
-                                        ("/console/vendor/preact.js", "javascript"), ("/docs/style.css", "text/css"),
+                                        ("/console/vendor/preact.js", "javascript"), ("/docs/frame.css", "text/css"),
+                                        ("/docs/style.css", "text/css"), ("/api/frame.css", "text/css"),
                                         ("/docs/search-index.js", "javascript"),
                                         ("/docs/pictures/floors.svg", "image/svg+xml")])
 def test_what_pages_load_has_the_same_headers(api, path, kind):
@@ -116,6 +117,12 @@ def test_what_pages_load_has_the_same_headers(api, path, kind):
     assert reply.status_code == 200 and kind in reply.headers["Content-Type"]
     assert reply.headers["Content-Type"].endswith("; charset=utf-8")
     check_page_headers(reply)
+
+
+def test_the_guides_and_the_page_of_the_interface_share_a_style(api):
+    assert ask(api, "GET", "/docs/frame.css").content == ask(api, "GET", "/api/frame.css").content
+    for page, link in (("/docs/", 'href="frame.css"'), ("/api", 'href="api/frame.css"')):
+        assert link in ask(api, "GET", page, Accept=BROWSER).text
 
 
 @pytest.mark.parametrize("path", ["/", "/sign-in", "/assets/style.css", "/assets/page.js", "/api/page.js",

@@ -17,6 +17,7 @@ FRAME = """<!DOCTYPE html>
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
 <title>{title} · Gatehouse</title>
+<link rel="stylesheet" href="{top}frame.css">
 <link rel="stylesheet" href="{top}style.css">
 {head}</head>
 <body>
@@ -39,6 +40,8 @@ FRAME = """<!DOCTYPE html>
 </body>
 </html>
 """
+# What the guides share with the page "Interface".
+FRAME_STYLE = pathlib.Path(__file__).resolve().parents[3] / "web" / "api" / "frame.css"
 SEARCH = """<h1>Search</h1>
 <noscript><p>Searching needs JavaScript. The contents name every guide.</p></noscript>
 <p id="state" role="status">Type a word or several above.</p>
@@ -92,6 +95,7 @@ class Book:
             copy(file, folder / place(file.relative_to(self.root)))
         for name in ("style.css", "search.js"):
             copy(pathlib.Path(__file__).parent / name, folder / name)
+        copy(FRAME_STYLE, folder / FRAME_STYLE.name)
         (folder / "search-index.js").write_text(self._index(), encoding="utf-8")
 
     def _write(self, path, page, title, body, head=""):
