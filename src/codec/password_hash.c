@@ -3,7 +3,6 @@
 #include "codec/password_hash.h"
 
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -12,6 +11,8 @@
 
 /* The longest hash that is compared, in bytes; the library makes 32. */
 #define HASH_MAX 64
+/* So many digits fit in an unsigned int. */
+#define NUMBER_DIGITS 9
 
 /*
  * To start the library selects the fast code of the processor; without it hashing is right but slow. Later calls cost
@@ -44,25 +45,45 @@ struct encoded {
     size_t length;
 };
 
-/* Decodes a field that ends at `end`. */
-static bool decode(unsigned char *out, size_t room, const char **at, char end, size_t *length_out)
+/* Goes past the words, which must stand there. */
+static bool skip(const char **at, const char *words)
 {
-    return sodium_base642bin(out, room, *at, strcspn(*at, "$"), NULL, length_out, at,
+    size_t length = strlen(words);
+    if (strncmp(*at, words, length) != 0)
+        return false;
+    *at += length;
+    return true;
+}
+
+/* Reads a number of one to NUMBER_DIGITS digits. */
+static bool read_number(const char **at, unsigned *out)
+{
+    size_t digits = strspn(*at, "0123456789");
+    if (digits == 0 || digits > NUMBER_DIGITS)
+        return false;
+    *out = 0;
+    for (const char *end = *at + digits; *at < end; (*at)++)
+        *out = *out * 10 + (unsigned)(**at - '0');
+    return true;
+}
+
+/* Decodes a field that ends at '$', or with the text. */
+static bool decode(unsigned char *out, size_t room, const char **at, size_t *length_out)
+{
+    const char *end = *at + strcspn(*at, "$");
+    return sodium_base642bin(out, room, *at, (size_t)(end - *at), NULL, length_out, at,
                              sodium_base64_VARIANT_ORIGINAL_NO_PADDING) == 0 &&
-           *(*at)++ == end;
+           *at == end;
 }
 
 static bool parse(const char *text, struct encoded *encoded)
 {
-    int start = 0;
+    const char *at = text;
     size_t salt = 0;
-    if (sscanf(text, "$argon2id$v=19$m=%9u,t=%9u,p=1$%n", &encoded->cost.memory_kib, &encoded->cost.passes, &start) !=
-            2 ||
-        start == 0)
-        return false;
-    const char *at = text + start;
-    return decode(encoded->salt, sizeof encoded->salt, &at, '$', &salt) && salt == sizeof encoded->salt &&
-           decode(encoded->hash, sizeof encoded->hash, &at, '\0', &encoded->length) &&
+    return skip(&at, "$argon2id$v=19$m=") && read_number(&at, &encoded->cost.memory_kib) && skip(&at, ",t=") &&
+           read_number(&at, &encoded->cost.passes) && skip(&at, ",p=1$") &&
+           decode(encoded->salt, sizeof encoded->salt, &at, &salt) && salt == sizeof encoded->salt && skip(&at, "$") &&
+           decode(encoded->hash, sizeof encoded->hash, &at, &encoded->length) && *at == '\0' &&
            encoded->length >= crypto_pwhash_argon2id_BYTES_MIN;
 }
 

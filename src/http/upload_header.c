@@ -73,8 +73,10 @@ const char *upload_metadata_read(struct arena *arena, const char *header, struct
             trimmed--;
         fault = read_pair(arena, header, trimmed, metadata_out);
         header += length;
-        if (*header == ',' && *++header == '\0')
-            fault = "ends with a comma";
+        if (*header == ',') {
+            header++;
+            fault = fault == NULL && *header == '\0' ? "ends with a comma" : fault;
+        }
     }
     return fault;
 }

@@ -137,7 +137,7 @@ static struct error *check_endpoints(struct arena *arena, const struct text_list
 static bool is_name(const char *text, size_t least, size_t most, const char *letters)
 {
     size_t length = text == NULL ? 0 : strlen(text);
-    return length >= least && length <= most && strspn(text, letters) == length;
+    return text != NULL && length >= least && length <= most && strspn(text, letters) == length;
 }
 
 static struct error *check_options(struct arena *arena, const struct blob_s3_options *options)

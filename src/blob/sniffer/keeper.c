@@ -14,8 +14,6 @@
 #include "blob/sniffer/child_int.h"
 #include "blob/sniffer/message_int.h"
 
-extern char **environ;
-
 struct keeper {
     int control;
     char **arguments;

@@ -151,6 +151,7 @@ static int check(struct run *run, struct service *service, struct fsck_options *
     } else if (!run->json) {
         print_summary(run->arena, options, &result);
     }
+    output->json = NULL;
     arena_free(&scratch);
     return status;
 }

@@ -114,6 +114,7 @@ static struct error *import_as_json(struct run *run, struct service *service, FI
     ctl_json_open(&json, "items", '[');
     struct error *error = identity_transfer_import(service, run->arena, input, transfer);
     write_sums(&json, output, transfer->dry_run, error == NULL);
+    output->json = NULL;
     arena_free(&scratch);
     return error;
 }

@@ -150,7 +150,7 @@ static struct error *check_login(struct service *service, struct arena *arena, c
     if (password_was_right(outcome))
         TRY(login_throttle_passed(service, arena, throttle));
     TRY(refuse_login(arena, outcome));
-    return check_standing(service, arena, user);
+    return user == NULL ? error_plain(arena, ERROR_CREDENTIALS) : check_standing(service, arena, user);
 }
 
 /*
@@ -161,16 +161,17 @@ static struct error *ask_provider(struct service *service, struct arena *arena, 
                                   const struct user *user, struct provider_tokens *tokens_out,
                                   struct provider_challenge *challenge, enum provider_outcome *outcome_out)
 {
-    TRY(provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out));
-    /* Where there is no such user no password is right, whatever a provider makes of it. */
-    if (user == NULL)
-        *outcome_out = PROVIDER_BAD_CREDENTIALS;
     bool again = false;
-    TRY(provider_change_settle(service, arena, attempt->user_id, *outcome_out, &again));
+    TRY(provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out));
+    TRY(provider_change_settle(service, arena, attempt->user_id, user == NULL ? PROVIDER_BAD_CREDENTIALS : *outcome_out,
+                               &again));
     if (again)
         TRY(provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out));
-    if (user == NULL)
+    /* Where there is no such user no password is right, whatever a provider makes of it. */
+    if (user == NULL) {
+        *outcome_out = PROVIDER_BAD_CREDENTIALS;
         return NULL;
+    }
     if (*outcome_out != PROVIDER_UNCONFIRMED || user->status != USER_ACTIVE)
         return NULL;
     TRY(provider_confirm(service->provider, arena, user->provider_subject, outcome_out));
@@ -192,7 +193,7 @@ static struct error *log_in(struct service *service, struct arena *arena, const 
     };
     TRY(ask_provider(service, arena, &attempt, user, tokens_out, &challenge, &outcome));
     struct error *refusal = check_login(service, arena, user, throttle, outcome);
-    if (refusal != NULL && outcome == PROVIDER_OK)
+    if (refusal != NULL && outcome == PROVIDER_OK && user != NULL)
         TRY(provider_logout(service->provider, arena, user->provider_subject, tokens_out->session_id));
     if (refusal != NULL)
         return refusal;

@@ -117,7 +117,8 @@ class Plan:
         return [Job("unit", self.run_unit)]
 
     def run_unit(self):
-        step = self.make("make check", f"-j{UNITS_AT_ONCE}", "check", "VERBOSE=1", environment={"TMPDIR": self.steps.disk})
+        step = self.make("make check", f"-j{UNITS_AT_ONCE}", "check", "VERBOSE=1",
+                         environment={"TMPDIR": self.steps.disk})
         counts.tap(step)
         self.steps.note(step)
 
