@@ -48,8 +48,8 @@ def jobs(chosen, steps):
     return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
 
 
-# The unit tests keep their databases on the disk, as the stacks do, and some of them tell what becomes of locks that run
-# out: they begin when the stacks behind nginx are through. They mostly wait, so that many programs run at once.
+# The unit tests keep their databases on the disk, as the stacks do, and some of them tell what becomes of locks that
+# run out: they begin when the stacks behind nginx are through. They mostly wait, so that many programs run at once.
 LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "torture", "unit", "dist", "web", "clients",
            "providers", "debian13", "quickstart", "package", "fuzz", "analyse", "bench", "last")
 UNITS_AT_ONCE = 5
