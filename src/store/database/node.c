@@ -128,6 +128,8 @@ bool node_follow_clock(MYSQL *mysql)
     MYSQL_ROW row = result == NULL ? NULL : mysql_fetch_row(result);
     if (row != NULL && row[0] != NULL && text_to_integer(row[0], 0, INT64_MAX, &now))
         id_follow_clock(now + travelled / 2000);
+    /* An answer that broke off has no result either. */
+    bool whole = result != NULL || mysql_errno(mysql) < CR_MIN_ERROR;
     mysql_free_result(result);
-    return true;
+    return whole;
 }

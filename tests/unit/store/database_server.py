@@ -7,6 +7,7 @@ Prints its port. DIRECTORY/state is read before each answer. Its lines are:
     waits              is without its quorum: wsrep_ready is OFF
     NUMBER TEXT        a statement that begins with TEXT is answered with this error
     hangs TEXT         a statement that begins with TEXT is not answered
+    cuts TEXT          a statement that begins with TEXT is answered with the head of a result, and the connection ends
 
 What it was asked is noted in DIRECTORY/log: "connect" (with a name and a password), "ping", or the statement.
 """
@@ -98,6 +99,9 @@ class Connection:
         note(sql)
         if any(line.startswith("hangs ") and sql.startswith(line[6:]) for line in state()):
             time.sleep(60)
+        if any(line.startswith("cuts ") and sql.startswith(line[5:]) for line in state()):
+            self.send(b"\x01", column("now"), END)
+            raise ConnectionAbortedError
         self.send(self.fault(sql) or OK)
 
     def prepare(self, sql):

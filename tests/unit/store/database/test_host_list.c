@@ -182,6 +182,17 @@ static void a_node_that_does_not_tell_its_clock_is_left(void **state)
     assert_int_equal(noted(&cluster, 0, "ping"), 0);
 }
 
+/* An answer that breaks off is none. */
+static void a_node_that_tells_half_of_its_clock_is_left(void **state)
+{
+    struct cluster cluster = cluster_new(state);
+    set(&cluster, 0, "cuts SET STATEMENT\n");
+    help_none(database_ping(help_open(cluster.arena, &cluster.options), cluster.arena));
+    assert_int_equal(noted(&cluster, 0, "connect"), 1);
+    assert_int_equal(noted(&cluster, 0, "ping"), 0);
+    assert_int_equal(noted(&cluster, 1, "ping"), 1);
+}
+
 /* Puts the node in order, in another process, once another one's log has the line twice. */
 static pid_t mend_later(struct cluster *cluster, size_t node, size_t other, const char *line)
 {
@@ -380,6 +391,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_wrong_entry_is_named),
     HARNESS_TEST(the_first_node_that_can_be_used_is),
     HARNESS_TEST(a_node_that_does_not_tell_its_clock_is_left),
+    HARNESS_TEST(a_node_that_tells_half_of_its_clock_is_left),
     HARNESS_TEST(the_whole_list_has_one_deadline),
     HARNESS_TEST(nodes_that_agree_on_who_is_left_are_waited_for),
     HARNESS_TEST(a_node_that_loses_its_quorum_is_left),
