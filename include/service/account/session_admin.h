@@ -58,4 +58,10 @@ struct error *session_admin_list_of(struct service *service, struct arena *arena
 struct error *session_admin_end_of(struct service *service, struct arena *arena, const struct caller *caller,
                                    const char *required, struct id id, struct id session);
 
+/*
+ * Ends all sessions of a user, in the transaction of the caller, who tells the provider afterwards. Also those that the
+ * provider has opened and nobody has shown here yet: their tokens from before open nothing any more.
+ */
+struct error *session_admin_end_all(struct service *service, struct arena *arena, struct id user);
+
 #endif

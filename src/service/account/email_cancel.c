@@ -9,18 +9,17 @@
 #include "base/log.h"
 #include "domain/account/email_change.h"
 #include "domain/account/one_time_code.h"
-#include "domain/account/remote_account.h"
 #include "domain/account/throttle.h"
 #include "domain/account/user.h"
 #include "domain/audit.h"
 #include "domain/outbox.h"
-#include "domain/session/session.h"
 #include "identity/provider.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/access/login_throttle.h"
 #include "service/account/notification.h"
 #include "service/account/provider_sync.h"
+#include "service/account/session_admin.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
@@ -50,14 +49,6 @@ static struct error *tell(struct service *service, struct arena *arena, const st
     return notification_reset(service, arena, user, code);
 }
 
-/* All of them, and those that the provider has opened and nobody has shown here yet. */
-static struct error *end_sessions(struct service *service, struct arena *arena, struct id user)
-{
-    if (!provider_joins_transaction(service->provider))
-        TRY(remote_account_refuse_older_tokens(service->database, arena, user));
-    return session_end_all(service->database, arena, user, (struct id){{0}}, NULL);
-}
-
 static struct error *undo(const struct cancelling *cancelling, struct arena *arena, const struct email_change *change)
 {
     struct service *service = cancelling->service;
@@ -78,7 +69,7 @@ static struct error *undo(const struct cancelling *cancelling, struct arena *are
     user->email = change->old_email;
     TRY(one_time_code_void(database, arena, user->id, ONE_TIME_CODE_EMAIL));
     TRY(one_time_code_void(database, arena, user->id, ONE_TIME_CODE_RESET));
-    TRY(end_sessions(service, arena, user->id));
+    TRY(session_admin_end_all(service, arena, user->id));
     TRY(tell(service, arena, user));
     TRY(outbox_add(database, arena, &work));
     return caller_audit(service, arena, cancelling->caller, &entry);

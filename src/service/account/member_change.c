@@ -12,7 +12,6 @@
 #include "domain/permission/permission.h"
 #include "domain/permission/principal.h"
 #include "domain/permission/role.h"
-#include "domain/session/session.h"
 #include "service/access/authority.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
@@ -20,6 +19,7 @@
 #include "service/account/member.h"
 #include "service/account/member_int.h"
 #include "service/account/provider_sync.h"
+#include "service/account/session_admin.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
@@ -190,7 +190,7 @@ static struct error *update_rows(struct database *database, struct arena *arena,
         .target_id = id_text(arena, after->id),
     };
     if (disabled)
-        TRY(session_end_all(database, arena, after->id, (struct id){{0}}, NULL));
+        TRY(session_admin_end_all(update->service, arena, after->id));
     TRY(user_update(database, arena, after));
     /*
      * The job waits: if it ran while run_update() sends the row, an old status could arrive last, and would stay until

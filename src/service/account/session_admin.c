@@ -84,14 +84,26 @@ static struct error *end_one(const struct ending *ending, struct arena *arena)
     return session_family_end(database, arena, ending->user->id, ending->session, false);
 }
 
+/* Here, and not only when the provider is told: what has ended must not depend on a second transaction. */
+static struct error *refuse_unseen(struct service *service, struct arena *arena, struct id user)
+{
+    if (provider_joins_transaction(service->provider))
+        return NULL;
+    return remote_account_refuse_older_tokens(service->database, arena, user);
+}
+
+struct error *session_admin_end_all(struct service *service, struct arena *arena, struct id user)
+{
+    TRY(refuse_unseen(service, arena, user));
+    return session_end_all(service->database, arena, user, (struct id){{0}}, NULL);
+}
+
 static struct error *end_many(const struct ending *ending, struct arena *arena)
 {
     struct database *database = ending->service->database;
     struct session_list list;
     unsigned most = (unsigned)ending->service->configuration->limits.sessions_per_user + SURPLUS_MAX;
-    /* Here, and not only when the provider is told: what has ended must not depend on a second transaction. */
-    if (!provider_joins_transaction(ending->service->provider))
-        TRY(remote_account_refuse_older_tokens(database, arena, ending->user->id));
+    TRY(refuse_unseen(ending->service, arena, ending->user->id));
     TRY(session_list(database, arena, ending->user->id, ending->session, most, &list));
     for (size_t i = 0; i < list.count; i++)
         if (!list.items[i].current)

@@ -54,6 +54,10 @@ class Site:
         return {row[0] for row in self.host.rows("SELECT id FROM session WHERE user_id = %s AND ended_at IS NULL",
                                                  self.person.key)}
 
+    def status(self):
+        ((status, ), ) = self.host.rows("SELECT status FROM user WHERE id = %s", self.person.key)
+        return status
+
     def set_password(self):
         """Internal staff give the person another password, which ends all sessions."""
         self.person.password = f"chosen by staff {uuid.uuid4()}"
@@ -77,15 +81,19 @@ class Site:
         return self.host.rows("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'")[0][0]
 
     @contextlib.contextmanager
-    def held(self, session):
-        """Whoever makes the session's row waits meanwhile."""
+    def locked(self, statement, *values):
+        """What the statement locks stays locked meanwhile; nothing of it remains."""
         locker = pymysql.connect(unix_socket=str(self.host.socket), user=self.host.stack.database["user"],
                                  database="gatehouse")
         with locker, locker.cursor() as cursor:
-            cursor.execute("INSERT INTO session (id, user_id, expires_at) VALUES (%s, %s, UTC_TIMESTAMP(3))",
-                           (session, uuid.uuid4().bytes))
+            cursor.execute(statement, values)
             yield
             locker.rollback()
+
+    def held(self, session):
+        """Whoever makes the session's row waits meanwhile."""
+        return self.locked("INSERT INTO session (id, user_id, expires_at) VALUES (%s, %s, UTC_TIMESTAMP(3))", session,
+                           uuid.uuid4().bytes)
 
 
 @pytest.fixture(scope="module", params=["cognito", "keycloak"])
@@ -154,6 +162,25 @@ def test_a_token_that_is_first_seen_before_the_end_works_until_then(site):
     assert session in site.open_sessions()
     end_by_logout(site, site.token())
     site.there.ask("GET", "/customers/me", token=token, **REVOKED)
+
+
+def test_who_is_disabled_has_no_session_left_in_the_same_transaction(site):
+    """A worker that is killed behind it has shut the person out, and somebody else may enable the person at once: what
+    the provider has opened before must not open anything then."""
+    token, session = site.token_from_elsewhere()
+    path = f"/customers/organisations/users/{site.person.id}"
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with site.locked("SELECT tokens_from FROM outside_account WHERE user_id = %s FOR UPDATE", site.person.key):
+            disabling = pool.submit(site.here.ask, "PATCH", path, {"status": "disabled"}, token=site.admin)
+            wait_until(lambda: site.waiting() == 1 or disabling.done(), 60, "the end of the sessions to wait", PAUSE)
+            assert not disabling.done(), disabling.result()
+            assert site.status() == "active"
+        disabling.result()
+    assert site.status() == "disabled"
+    site.there.ask("GET", "/customers/me", token=token, **REVOKED)
+    site.here.ask("PATCH", path, {"status": "active"}, token=site.admin)
+    site.there.ask("GET", "/customers/me", token=token, **REVOKED)
+    assert session not in site.open_sessions()
 
 
 def sign_in_during(site, end):
