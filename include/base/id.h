@@ -22,15 +22,18 @@ struct id {
 /*
  * A new id: 48 bits of time in milliseconds, a counter of 12 bits that starts at random below 2048, 62 random bits (RFC
  * 9562, section 6.2, method 1). Each id of a process is greater than the one before. So rows are listed in the order in
- * which they were made, even within a millisecond and after the clock was set back.
+ * which they were made, even within a millisecond and after the clock was set back. For an exception see the next one.
  */
 struct id id_new(void);
 
 /*
  * From here on the ids of this process have the time of a clock that the hosts share, that of the database's server.
  * It says `shared_now` at this moment (milliseconds since 1970). So rows of hosts whose own clocks differ are listed in
- * the order in which they were made. Ids ascend from the first call on: those from before, by the host's own clock, are
- * in no row.
+ * the order in which they were made.
+ *
+ * Ids ascend from the first call on as long as all calls tell of one clock; those from before, by the host's own clock,
+ * are in no row. A call that says over a second less than the last id tells of another server with another clock. Then
+ * ids go back to its time, as do the ids of all other processes, and the times that the server writes into rows.
  */
 void id_follow_clock(int64_t shared_now);
 

@@ -10,6 +10,8 @@
 #include "base/clock.h"
 
 #define TIME_BYTES 6
+/* How exactly two answers of one server tell its time. What is further back is the time of another server. */
+#define SAME_CLOCK_MILLISECONDS 1000
 #define TIME_LAST ((INT64_C(1) << 8 * TIME_BYTES) - 1)
 
 static const char digits[] = "0123456789abcdef";
@@ -30,7 +32,7 @@ static struct {
 
 void id_follow_clock(int64_t shared_now)
 {
-    if (shared_clock.at == 0)
+    if (shared_clock.at == 0 || (int64_t)latest.milliseconds - shared_now > SAME_CLOCK_MILLISECONDS)
         latest = (struct moment){0};
     shared_clock.time = shared_now;
     shared_clock.at = clock_monotonic();

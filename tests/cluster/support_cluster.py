@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The parts of the running cluster: found, killed, kept dead, taken out, brought back."""
 
-import contextlib
 import json
-import os
 import pathlib
 import re
 import signal
 import socket
+import subprocess
 
 import pymysql
 import requests
 from support import haproxy
 from support.database import Database
+from support.parts import Parts
 from support.stack import Stack, wait_until
 
 # In this order a host dies: what still takes requests goes first.
@@ -31,12 +31,11 @@ class Host(Stack):
         self.configuration = facts["configuration"]
 
 
-class Cluster:
+class Cluster(Parts):
     """What quickstart.json says of the cluster, and what can be done to it."""
 
     def __init__(self, stack):
-        self.stack = stack
-        self.hold_folder = pathlib.Path(self.facts()["hold"])
+        super().__init__(stack)
         self.hosts = [Host(stack, facts) for facts in self.facts()["hosts"]]
         self.nodes = [facts["name"] for facts in self.facts()["databases"]]
         self.isolated = set()
@@ -47,35 +46,7 @@ class Cluster:
         """The member `cluster` as it is now; what dies is restarted with another pid."""
         return json.loads(self.stack.path.read_text())["cluster"]
 
-    def pid(self, name):
-        """The process of that name now, or None."""
-        return json.loads(self.stack.path.read_text())["pids"].get(name)
-
-    # ---- killing, and keeping dead
-
-    def hold(self, *names):
-        """What dies from now on stays dead."""
-        for name in names:
-            (self.hold_folder / name).touch()
-
-    def release(self, *names):
-        """What was kept dead is started again; all of it without a name."""
-        for name in names or [path.name for path in self.hold_folder.iterdir()]:
-            with contextlib.suppress(FileNotFoundError):
-                (self.hold_folder / name).unlink()
-
-    def kill(self, *names, number=signal.SIGKILL):
-        """A signal to the processes, in the order of their names. SIGKILL goes to all that they have started as well,
-        and is waited for."""
-        roots = [pid for pid in map(self.pid, names) if pid]
-        whole = number == signal.SIGKILL
-        targets = [pid for root in roots for pid in (self.stack.processes([root]) if whole else [root])]
-        for pid in targets:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, number)
-        if number == signal.SIGKILL:
-            wait_until(lambda: not any(os.path.isdir(f"/proc/{pid}") for pid in targets), 60,
-                       "the end of what was killed")
+    # ---- killing, and bringing back
 
     def renew(self, name, number):
         """Ends a process in order, and waits for the one in its place."""
@@ -166,6 +137,11 @@ class Cluster:
         return [name for name, database in zip(self.nodes, self.databases)
                 if database.run("SELECT 1 FROM information_schema.processlist WHERE user LIKE 'gatehouse%%'"
                                 " AND user NOT LIKE '%%admin'")]
+
+    def check(self):
+        """What gatehousectl check says."""
+        return subprocess.run([self.stack.ctl, "--config", self.stack.configuration, "check"], check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120).stdout
 
     # ---- HAProxy
 

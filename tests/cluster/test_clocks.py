@@ -4,7 +4,6 @@ tokens, waits after wrong passwords, lists, links, and what job runners and uplo
 
 import datetime
 import itertools
-import pathlib
 import subprocess
 
 import jwt
@@ -12,9 +11,9 @@ import pytest
 from support import files, samples
 from support.accounts import invitation
 from support.database import key
+from support_clock import APART, ahead
 from support_workers import workers
 
-APART = 30
 AHEAD = 1
 ALL = range(3)
 PAIRS = list(itertools.product(ALL, ALL))
@@ -23,12 +22,8 @@ PATIENCE = 20
 
 
 def clock_of(host):
-    """What starts a program with the host's clock. The monotonic clock stays: nobody sets that of a machine."""
-    if host != AHEAD:
-        return []
-    found = list(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
-    assert found, "libfaketime is not installed: tools/lib/packages.txt names it"
-    return ["env", f"LD_PRELOAD={found[0]}", f"FAKETIME=+{APART}s", "FAKETIME_DONT_FAKE_MONOTONIC=1"]
+    """What starts a program with the host's clock."""
+    return ahead(APART) if host == AHEAD else []
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,6 @@ def people(accounts):
     return [accounts.customer() for _ in range(PEOPLE)]
 
 
-def everything(cluster):
-    """The names of all that runs but the one that starts it again."""
-    return [name for name, _ in cluster.stack.pids() if name != "quickstart"]
-
-
 def fsck(cluster, *options):
     """gatehousectl fsck: its status and what it said."""
     done = subprocess.run([cluster.stack.ctl, "--config", cluster.stack.configuration, "fsck", *options],
@@ -37,7 +32,7 @@ def test_kill_9_of_everything_loses_nothing_acknowledged(stack, cluster, people,
         with Load(stack, people, weights=(10, 10, 80, 0)) as load:
             load.await_more(20)
             time.sleep(random.uniform(0, 0.5))
-            cluster.kill(*everything(cluster))
+            cluster.kill(*cluster.everything())
             load.stop.set()
         began = time.monotonic()
         cluster.await_whole()

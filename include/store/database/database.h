@@ -86,10 +86,11 @@ size_t database_host_count(const struct database *database);
 
 /*
  * "HOST:PORT" of one of them, and what it says of itself, over a connection of its own: "Synced, one of 3 nodes", "no
- * node of a cluster". DATABASE_UNAVAILABLE with a sentence for the operator where it cannot be used.
+ * node of a cluster". *ahead_out: by how many milliseconds its clock is ahead of this machine's, about.
+ * DATABASE_UNAVAILABLE with a sentence for the operator where it cannot be used.
  */
 struct error *database_host_state(const struct database *database, struct arena *arena, size_t host,
-                                  const char **name_out, const char **state_out);
+                                  const char **name_out, const char **state_out, int64_t *ahead_out);
 
 /* ---- statements and their values ----------------------------------------------------------------- */
 

@@ -182,6 +182,18 @@ static void check_clock(struct checks *checks)
                      "Have chrony or ntpd keep the clocks of all machines.");
 }
 
+/* Waits and leases that one node has timed end by the clock of the next one in use. Silent where the clocks agree. */
+static void check_host_clock(struct checks *checks, const char *part, int64_t ahead)
+{
+    int64_t apart = ahead < 0 ? -ahead : ahead;
+    if (apart <= INSPECT_CLOCK_WARN_MILLISECONDS)
+        return;
+    struct error *error =
+        error_message(error_plain(checks->arena, ERROR_INTERNAL), "Its clock is %" PRId64 " s %s this machine's.",
+                      apart / 1000, ahead > 0 ? "ahead of" : "behind");
+    (void)check_tell(checks, part, CHECK_WARNING, error, "Have chrony or ntpd keep the clocks of all machines.");
+}
+
 /* Each host of a list. One that is away is a warning: the service uses the others. */
 static void check_hosts(struct checks *checks)
 {
@@ -189,12 +201,14 @@ static void check_hosts(struct checks *checks)
     size_t count = database_host_count(database);
     for (size_t i = 0; count > 1 && i < count; i++) {
         const char *name, *state;
-        struct error *error = database_host_state(database, checks->arena, i, &name, &state);
+        int64_t ahead;
+        struct error *error = database_host_state(database, checks->arena, i, &name, &state, &ahead);
         const char *part = arena_format(checks->arena, "database %s", name);
         if (error == NULL)
             part = arena_format(checks->arena, "%s (%s)", part, state);
         (void)check_tell(checks, part, CHECK_WARNING, error,
                          "Start it, or see in its log why it has not joined; the service uses the other hosts.");
+        check_host_clock(checks, part, ahead);
     }
 }
 

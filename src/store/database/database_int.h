@@ -127,8 +127,13 @@ struct node_state {
 /* Asks for it, within the deadline of the exchange under way. False when there was no answer. */
 bool node_ask(MYSQL *mysql, struct node_state *state_out);
 
-/* Asks for the server's time, within the same deadline, and has ids follow it. Where the server refuses they go on as
-   before. False when there was no answer: then the connection is of no use any more. */
+/*
+ * The server's time now, as milliseconds since 1970; 0: the server refuses to tell it. Within the same deadline. False
+ * when there was no answer: then the connection is of no use any more.
+ */
+bool node_clock(MYSQL *mysql, int64_t *now_out);
+
+/* Has ids follow the server's clock. Where the server refuses they go on as before. False as node_clock(). */
 bool node_follow_clock(MYSQL *mysql);
 
 /* ---- connection.c: exchanges over an open connection ------------------------------------------------- */

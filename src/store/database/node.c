@@ -117,19 +117,29 @@ bool node_ask(MYSQL *mysql, struct node_state *state_out)
 static const char ask_clock[] =
     "SET STATEMENT wsrep_sync_wait = 0 FOR SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS INTEGER)";
 
-bool node_follow_clock(MYSQL *mysql)
+bool node_clock(MYSQL *mysql, int64_t *now_out)
 {
     int64_t asked = clock_monotonic();
-    int64_t now;
+    *now_out = 0;
     if (mysql_real_query(mysql, ask_clock, sizeof ask_clock - 1) != 0)
         return mysql_errno(mysql) < CR_MIN_ERROR;
     int64_t travelled = clock_monotonic() - asked;
     MYSQL_RES *result = mysql_store_result(mysql);
     MYSQL_ROW row = result == NULL ? NULL : mysql_fetch_row(result);
-    if (row != NULL && row[0] != NULL && text_to_integer(row[0], 0, INT64_MAX, &now))
-        id_follow_clock(now + travelled / 2000);
+    if (row != NULL && row[0] != NULL && text_to_integer(row[0], 0, INT64_MAX, now_out))
+        *now_out += travelled / 2000;
     /* An answer that broke off has no result either. */
     bool whole = result != NULL || mysql_errno(mysql) < CR_MIN_ERROR;
     mysql_free_result(result);
     return whole;
+}
+
+bool node_follow_clock(MYSQL *mysql)
+{
+    int64_t now;
+    if (!node_clock(mysql, &now))
+        return false;
+    if (now > 0)
+        id_follow_clock(now);
+    return true;
 }
