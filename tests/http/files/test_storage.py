@@ -118,7 +118,7 @@ def test_of_a_hundred_uploads_at_once_just_those_that_fit_are_stored(accounts, d
     refused = [reply.json()["code"] for reply in replies if reply.status_code != 200]
     assert len(stored) == fits and set(refused) == {"quota.exceeded"}, refused
     assert {record["id"] for record in files.listed(account, status="all")} == stored
-    assert all(os.path.exists(blob(stack, identity)) for identity in stored)
+    assert all(blob(stack, identity).exists() for identity in stored)
     assert_counted(database, account, fits * 100, fits)
 
 
@@ -172,6 +172,7 @@ def test_the_same_bytes_twice_in_one_request_are_stored_once(customer, stack):
         assert files.download(customer, record["id"], status=200).content == wanted
 
 
+@pytest.mark.inode
 def test_bytes_are_never_shared_across_organisations(customer, other, stack):
     data = samples.noise(9000)
     mine, theirs = files.upload(customer, data, "a.bin"), files.upload(other, data, "a.bin")
@@ -191,6 +192,7 @@ def test_each_name_lives_and_dies_alone(customer, stack):
     assert os.stat(blob(stack, third["id"])).st_ino == os.stat(blob(stack, second["id"])).st_ino
 
 
+@pytest.mark.inode
 @pytest.mark.parametrize("fault", ["gone", "cut", "flipped", "other"])
 def test_bytes_that_went_or_changed_meanwhile_are_not_linked(customer, stack, fault):
     """A purge may come between looking the bytes up and linking them; the upload keeps its own then."""
@@ -215,6 +217,7 @@ def test_bytes_that_went_or_changed_meanwhile_are_not_linked(customer, stack, fa
     assert files.download(customer, first["id"], status=200).content == data
 
 
+@pytest.mark.inode
 def test_a_second_name_looks_young_to_whoever_clears_away(customer, stack):
     data = samples.noise(9000)
     first = files.upload(customer, data, "a.bin")
@@ -224,6 +227,7 @@ def test_a_second_name_looks_young_to_whoever_clears_away(customer, stack):
     assert now - os.stat(blob(stack, second["id"])).st_mtime < 3600
 
 
+@pytest.mark.inode
 def test_a_name_that_a_crash_left_goes_without_the_bytes_that_others_share(customer, stack):
     """What remains of a worker that died between the second name and its row."""
     data = samples.noise(9000)
@@ -268,6 +272,7 @@ def test_uploads_of_the_same_bytes_at_once_all_keep_theirs(customer, stack):
     assert os.stat(blob(stack, late["id"])).st_nlink > 1
 
 
+@pytest.mark.inode
 def test_a_refused_upload_takes_no_name_from_the_bytes_it_would_have_shared(customer, stack, database):
     data = samples.noise(9000)
     first = files.upload(customer, data, "a.bin")

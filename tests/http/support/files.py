@@ -70,15 +70,13 @@ def sha256(data):
 
 
 def blob(stack, identity):
-    """Path of a file's bytes."""
+    """Path of a file's bytes, or the object that has them."""
     name = uuid.UUID(identity).hex
     return stack.blobs / name[-2:] / name
 
 
 def flip(path, bit=12345):
-    """Flips one bit of a file in place."""
-    with open(path, "r+b") as file:
-        file.seek(bit // 8)
-        byte = file.read(1)[0] ^ (1 << bit % 8)
-        file.seek(bit // 8)
-        file.write(bytes([byte]))
+    """Flips one bit of a file, or of an object, in place."""
+    data = bytearray(path.read_bytes())
+    data[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(bytes(data))

@@ -7,6 +7,8 @@ import pathlib
 import time
 import urllib.parse
 
+from support.objects import Bucket, Object
+
 KEYS = ("baseUrl", "webUrl", "admin", "mailDirectory", "configuration", "fastcgiSocket", "database",
         "blobDirectory", "logDirectory", "gatehousectl", "corsOrigins", "webServer", "provider", "emulator", "pids")
 
@@ -33,7 +35,7 @@ class Stack:
         self.socket = self.facts["fastcgiSocket"]
         self.database = self.facts["database"]
         self.mail = pathlib.Path(self.facts["mailDirectory"])
-        self.blobs = pathlib.Path(self.facts["blobDirectory"])
+        self.blobs = bytes_of(self.facts)
         self.logs = pathlib.Path(self.facts["logDirectory"])
         self.ctl = pathlib.Path(self.facts["gatehousectl"])
         self.cors_origins = self.facts["corsOrigins"]
@@ -104,7 +106,9 @@ class Stack:
         return path
 
     def blob_files(self):
-        """Every regular file under the blob directory, with its size."""
+        """Every regular file under the blob directory, or every object, with its size."""
+        if isinstance(self.blobs, Object):
+            return {f"{self.blobs}/{key}": size for key, size in self.blobs.bucket.sizes().items()}
         found = {}
         for folder, _, names in os.walk(self.blobs):
             for name in names:
@@ -114,6 +118,11 @@ class Stack:
                 except FileNotFoundError:
                     pass
         return found
+
+
+def bytes_of(facts):
+    """Where the bytes of files are: a folder, or a bucket whose objects are no files."""
+    return pathlib.Path(facts["blobDirectory"]) if facts["blobDirectory"] else Object(Bucket(facts["store"]))
 
 
 def _flatten(name, value):

@@ -29,7 +29,7 @@ def base_url(chosen):
 def delivery(chosen):
     """How downloads leave: a store has no files that Apache could send."""
     found = DELIVERY[chosen.web_server]
-    return "stream" if chosen.store == "s3" and found == "sendfile" else found
+    return "stream" if chosen.store != "directory" and found == "sendfile" else found
 
 
 def values(chosen, layout):
@@ -94,7 +94,7 @@ def store_endpoints(layout):
 
 def write_site(chosen, layout, folder, name):
     """Writes a web server's site from its installed template and returns its path."""
-    endpoints = store_endpoints(layout) if chosen.store == "s3" else []
+    endpoints = store_endpoints(layout) if chosen.store != "directory" else []
     words = {
         "LISTEN": f"{layout.address}:{layout.port or chosen.port}",
         "FRONT": FRONT,

@@ -55,9 +55,10 @@ def read(arguments):
     parser.add_argument("--cluster", action="store_true",
                         help="three hosts behind HAProxy, a Galera cluster of three databases, and an S3 store with "
                              "three addresses, each on a loopback address of its own")
-    parser.add_argument("--store", choices=("directory", "s3"),
+    parser.add_argument("--store", choices=("directory", "s3", "ceph"),
                         help="where the bytes of files are (default: directory); s3 brings the store versitygw along, "
-                             "built from the Go module proxy (needs Go), on a loopback port of its own")
+                             "built from the Go module proxy (needs Go), on a loopback port of its own; ceph a small "
+                             "Ceph cluster of Debian's packages, which takes a minute and 1 GiB of memory")
     parser.add_argument("--workers", metavar="N", type=number(1, 256),
                         help="number of workers (default: twice the cores, at least 4; of each host of a cluster, 3); "
                              "those that hash passwords come on top, one a core")
@@ -86,8 +87,8 @@ def read(arguments):
     if chosen.cluster and chosen.web_server != "nginx":
         parser.error("argument --cluster: the hosts of a cluster run nginx; leave out --web-server")
     if chosen.cluster and chosen.store == "directory":
-        parser.error("argument --cluster: the hosts of a cluster share a store of kind s3, no directory; leave out "
-                     "--store")
+        parser.error("argument --cluster: the hosts of a cluster share a store of kind s3 or ceph, no directory; "
+                     "leave out --store")
     chosen.store = chosen.store or ("s3" if chosen.cluster else "directory")
     chosen.workers = chosen.workers or (3 if chosen.cluster else max(4, 2 * cores()))
     chosen.state = pathlib.Path(os.path.realpath(chosen.state))

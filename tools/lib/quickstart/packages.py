@@ -19,7 +19,8 @@ def require(chosen):
     groups = ("base", "build")
     if not chosen.build_only:
         groups += ("database", "workers", *GROUPS[chosen.web_server],
-                   *(("cluster",) if chosen.cluster else ()), *(provider.packages if provider else ()))
+                   *(("cluster",) if chosen.cluster else ()), *(("ceph",) if chosen.store == "ceph" else ()),
+                   *(provider.packages if provider else ()))
     missing = subprocess.run([tool, "missing", *groups], stdout=subprocess.PIPE, text=True, check=False,
                              stdin=subprocess.DEVNULL)
     if missing.returncode != 0:

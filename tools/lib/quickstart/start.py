@@ -7,6 +7,7 @@ import signal
 import socket
 
 import build
+import ceph
 import cluster
 import configuration
 import database
@@ -23,6 +24,7 @@ from processes import Processes, start_time
 from supervisor import Supervisor
 
 OPEN_FILES = 16384
+STORES = {"directory": lambda *_: None, "s3": store.Store, "ceph": ceph.Ceph}
 
 
 def run(chosen):
@@ -80,7 +82,7 @@ def serve(chosen, layout, lock, on_ready):
         layout.clear()
         allow_open_files()
         provider = providers.select(chosen, layout, processes)
-        storage = store.select(chosen, layout, processes)
+        storage = STORES[chosen.store](chosen, layout, processes)
         for one in filter(None, (provider, storage)):
             one.fetch()
         build.build(chosen, layout, processes)

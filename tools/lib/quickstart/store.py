@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A store that speaks the S3 protocol, by versitygw: objects are files in a folder. For trying and for tests."""
+"""Stores that speak the S3 protocol. versitygw keeps objects as files in a folder, for trying and for tests; ceph.py
+brings a distributed one."""
 
 import signal
 
 from output import say
-from providers.base import HOST, Provider
+from providers.base import HOST, Provider, status_of
 from supervisor import Service
 
 REGION = "us-east-1"
@@ -12,14 +13,11 @@ BUCKET = "gatehouse"
 ACCESS_KEY = "gatehouse"
 
 
-class Store(Provider):
-    """The server, started and supervised as a provider is; in a cluster several over the same folder."""
+class Bucket:
+    """What Gatehouse and tests need to know of a bucket, whichever servers keep it."""
 
-    emulator = "versitygw"
-
-    def __init__(self, chosen, layout, processes):
-        super().__init__(chosen, layout, processes)
-        self.places = {}
+    layout = None
+    places = {}  # (address, port) of each server, by its name
 
     def spread(self, places):
         """Where the servers of a cluster are, by their names."""
@@ -29,6 +27,26 @@ class Store(Provider):
     def urls(self):
         """The addresses of all servers."""
         return [f"http://{address}:{port}" for address, port in self.places.values()]
+
+    def values(self):
+        """The lines of the section [files]."""
+        self.layout.spool.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.layout.secret("s3-secret-key")
+        values = {"store": "s3", "s3_endpoint": " ".join(self.urls), "s3_bucket": BUCKET, "s3_region": REGION,
+                  "s3_access_key": ACCESS_KEY, "s3_secret_key_file": self.layout.secrets / "s3-secret-key",
+                  "s3_spool": self.layout.spool}
+        return {("files", name): value for name, value in values.items()}
+
+    def facts(self):
+        """What quickstart.json says of it."""
+        return {"store": {"url": self.urls[0], "bucket": BUCKET, "region": REGION, "accessKey": ACCESS_KEY,
+                          "secretKeyFile": str(self.layout.secrets / "s3-secret-key")}}
+
+
+class Store(Bucket, Provider):
+    """versitygw, started and supervised as a provider is; in a cluster several over the same folder."""
+
+    emulator = "versitygw"
 
     def start(self, supervisor):
         """Starts all servers, then waits until each of them answers."""
@@ -41,7 +59,7 @@ class Store(Provider):
         for service, _ in started:
             supervisor.add(service)
         for service, place in started:
-            supervisor.await_answer(service, lambda place=place: self.get("/health", *place) == 200, self.seconds,
+            supervisor.await_answer(service, lambda place=place: status_of("/health", *place) == 200, self.seconds,
                                     f"{service.name} does not answer")
 
     def service(self):
@@ -65,20 +83,6 @@ class Store(Provider):
     def set_up(self):
         """The bucket is a folder, and there."""
 
-    def values(self):
-        """The lines of the section [files]."""
-        self.layout.spool.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.layout.secret("s3-secret-key")
-        values = {"store": "s3", "s3_endpoint": " ".join(self.urls), "s3_bucket": BUCKET, "s3_region": REGION,
-                  "s3_access_key": ACCESS_KEY, "s3_secret_key_file": self.layout.secrets / "s3-secret-key",
-                  "s3_spool": self.layout.spool}
-        return {("files", name): value for name, value in values.items()}
-
     def facts(self):
-        """What quickstart.json says of it. Objects are files, so their folder stands for that of the files."""
-        return {"storeUrl": self.urls[0], "blobDirectory": str(self.data / "buckets" / BUCKET)}
-
-
-def select(chosen, layout, processes):
-    """The store that was asked for; None: a folder."""
-    return Store(chosen, layout, processes) if chosen.store == "s3" else None
+        """Objects are files, so their folder stands for that of the files."""
+        return super().facts() | {"blobDirectory": str(self.data / "buckets" / BUCKET)}

@@ -15,6 +15,8 @@ KINDS = {
     "providers": "the account cases with each identity provider that can be had, fetched once from the registries of "
                  "packages",
     "store": "the cases of files with an S3 store, versitygw, which is built once with Go from the module proxy",
+    "ceph": "a real Ceph, three storage daemons and two gateways of Debian's packages: the cases of files with it, and "
+            "what happens when its daemons die; only when named",
     "cluster": "three hosts, three nodes of Galera, HAProxy and a store of several addresses, and what happens when "
                "one of them dies",
     "clients": "the clients in clients/, the OpenAPI document with Spectral and Redocly, and resumable uploads with "
@@ -30,7 +32,7 @@ KINDS = {
     "analyse": "the sources with gcc -fanalyzer and clang-tidy: a quarter of an hour the first time, then only what "
                "has changed; only when named",
 }
-ONLY_NAMED = ("analyse", "fuzz", "package")
+ONLY_NAMED = ("analyse", "ceph", "fuzz", "package")
 EPILOG = """kinds:
 {}
   full         every kind, every case behind every web server, the unit tests in distcheck once more

@@ -17,6 +17,7 @@ GROUPS = {
     "http": ("database", "workers", "nginx", "apache", "fcgid", "http"),
     "providers": ("database", "workers", "nginx", "http", "cognito-local", "moto", "keycloak"),
     "store": ("database", "workers", "nginx", "http"),
+    "ceph": ("database", "workers", "nginx", "http", "ceph"),
     "cluster": ("database", "workers", "nginx", "http", "cluster", "tus-clients"),
     "clients": ("database", "workers", "nginx", "http", "tus-clients", "api-clients"),
     "web": ("database", "workers", "nginx", "apache", "http", "web"),

@@ -147,7 +147,7 @@ class Plan:
         """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run."""
         kinds = ["checks", "unit"]
         if self.chosen.full:
-            kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse")]
+            kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse", "ceph")]
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
         step = self.steps.run("Debian 13", [self.chosen.top / "tools" / "lib" / "debian13", cache,
                                             f"{self.steps.disk}/debian13", *kinds],
@@ -285,17 +285,33 @@ class Plan:
             return False
         return self.fetch(STORE)
 
+    def files_in_a_store(self):
+        """The cases of files that tell of an S3 store, too."""
+        http = self.tests / "http"
+        return [http / "files" / "with_s3.py", http / "maintenance" / "test_fsck_and_purge.py",
+                *(http / "files" / f"test_{name}.py" for name in STORE_FILES)]
+
     def run_store(self):
         """The cases of files once more, with their bytes in an S3 store."""
         if not self.has_store("store"):
             return
-        http = self.tests / "http"
-        cases = [http / "files" / "with_s3.py", http / "maintenance" / "test_fsck_and_purge.py",
-                 *(http / "files" / f"test_{name}.py" for name in STORE_FILES)]
         options = ["--store", "s3", "--set", "files.s3_timeout_seconds=5", *self.cheap_passwords]
         with Stack(self.chosen, self.steps, "with an S3 store", options) as stack:
             if stack.ready:
-                self.pytest("files with an S3 store", stack, [*cases, "-m", "not directory and not alone"])
+                self.pytest("files with an S3 store", stack, [*self.files_in_a_store(), "-m",
+                                                              "not directory and not alone"])
+
+    def ceph(self):
+        """Daemons of the store die, and how the service goes on is judged, so nothing else runs beside it."""
+        return [Job("last ceph", self.run_ceph, alone=True)]
+
+    def run_ceph(self):
+        """The cases of files with a real Ceph, then what becomes of them while its daemons die."""
+        with Stack(self.chosen, self.steps, "with Ceph", ["--store", "ceph", *self.cheap_passwords]) as stack:
+            if stack.ready:
+                self.pytest("files with Ceph", stack, [*self.files_in_a_store(), "-m",
+                                                       "not directory and not alone and not inode"])
+                self.pytest("Ceph", stack, [self.tests / "ceph", "-s", *self.chosen.pytest])
 
     def cluster(self):
         """Starting clusters again and again takes long, so that is left to a full run and to whoever names the kind.

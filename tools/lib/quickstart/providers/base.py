@@ -14,6 +14,18 @@ HOST = "127.0.0.1"
 PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
 
+def status_of(path, address, port):
+    """The status of a GET; None: nobody answers."""
+    connection = http.client.HTTPConnection(address, port, timeout=5)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+
+
 class Provider:
     """One provider of a state folder. A class of its own tells how it is started, set up and named in
     gatehouse.conf."""
@@ -67,16 +79,9 @@ class Provider:
         write(kept, f"{port}\n")
         return port
 
-    def get(self, path, address=HOST, port=None):
+    def get(self, path):
         """The status of a GET; None: nobody answers."""
-        connection = http.client.HTTPConnection(address, port or self.port, timeout=5)
-        try:
-            connection.request("GET", path)
-            return connection.getresponse().status
-        except (OSError, http.client.HTTPException):
-            return None
-        finally:
-            connection.close()
+        return status_of(path, HOST, self.port)
 
     def gatehousectl(self, *arguments):
         """Runs the operator's program; returns what it says. That of a failure is the Problem."""

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of a real Ceph share. GATEHOUSE_QUICKSTART names the quickstart.json of `tools/quickstart --store
+ceph`. They use the client of tests/http and the load of tests/cluster."""
+
+import os
+import pathlib
+import signal
+import sys
+
+import pytest
+import requests
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "cluster"), str(HERE.parent / "http")]
+sys.dont_write_bytecode = True
+
+from support.accounts import Accounts  # noqa: E402
+from support.client import Api  # noqa: E402
+from support.database import Database  # noqa: E402
+from support.mail import Mailbox  # noqa: E402
+from support.openapi import Document  # noqa: E402
+from support.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
+from support.stack import Stack  # noqa: E402
+from support_ceph import Ceph  # noqa: E402
+from support_figures import Figures  # noqa: E402
+
+PEOPLE = 6
+
+
+def pytest_sessionstart():
+    # Whoever ends us by a signal has the fixtures end what they have started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def full():
+    """Whether the long variants are asked for (tools/test full)."""
+    return bool(os.environ.get("GATEHOUSE_TEST_FULL"))
+
+
+@pytest.fixture(scope="session")
+def stack():
+    return Stack(os.environ["GATEHOUSE_QUICKSTART"])
+
+
+@pytest.fixture(scope="session")
+def ceph(stack):
+    """The store; at the end of the session nothing is kept dead."""
+    made = Ceph(stack)
+    yield made
+    made.heal()
+
+
+@pytest.fixture(autouse=True)
+def whole(ceph):
+    """Each test begins and leaves with all parts running, and with all copies."""
+    ceph.await_whole()
+    yield
+    ceph.heal()
+
+
+@pytest.fixture(scope="session")
+def accounts(stack):
+    document = Document(requests.get(stack.url("/system/openapi.json"), timeout=10).json())
+    database = Database(stack.database)
+    database.lift_throttles()
+    return Accounts(Api(stack, document), stack, Mailbox(stack.mail), database)
+
+
+@pytest.fixture(scope="session")
+def people(accounts):
+    """Who reads and uploads while something breaks."""
+    return [accounts.customer() for _ in range(PEOPLE)]
+
+
+@pytest.fixture(scope="session")
+def figures():
+    """Where tests write what they have measured; printed at once and at the end."""
+    made = Figures()
+    yield made
+    made.tell()
