@@ -18,6 +18,7 @@ dist_doc_DATA = \
 	docs/monitoring.md \
 	docs/permissions.md \
 	docs/scaling.md \
+	docs/security-promises.md \
 	docs/security.md \
 	docs/shared-hosting.md \
 	docs/troubleshooting.md \

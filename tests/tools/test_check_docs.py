@@ -10,6 +10,7 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 COPIED = ("docs", "conf")
 PAGE = "docs/gatehouse.conf.5"
+PROMISES = "docs/security-promises.md"
 
 
 class Docs(unittest.TestCase):
@@ -24,7 +25,7 @@ class Docs(unittest.TestCase):
             for path in (TOP / name).iterdir():
                 if path.is_file():
                     shutil.copy(path, self.root / name)
-        for name in ("include", "src"):
+        for name in ("include", "src", "tests", "tools", "nginx", "apache", "configure.ac", ".clang-tidy"):
             (self.root / name).symlink_to(TOP / name)
 
     def check(self):
@@ -61,6 +62,27 @@ class Docs(unittest.TestCase):
 
     def test_a_list_that_does_not_end_is_a_fault(self):
         self.fault("docs/gatehouse.8", "\n.El\n", "\n", "docs/gatehouse.8: mandoc says:")
+
+    def test_a_promise_whose_test_is_not_there_is_a_fault(self):
+        self.fault(PROMISES, "::test_a_false_token_is_refused", "::test_a_false_token_is_taken",
+                   "sessions/test_token_attacks.py has no case test_a_false_token_is_taken")
+
+    def test_a_promise_whose_unit_test_does_not_run_is_a_fault(self):
+        self.fault(PROMISES, "::a_token_has_one_spelling", "::with_kid",
+                   "tests/unit/codec/test_token_attack.c has no case with_kid")
+
+    def test_a_promise_whose_file_is_not_there_is_a_fault(self):
+        self.fault(PROMISES, "`sessions/test_token_attacks.py::", "`sessions/test_attacks.py::",
+                   "there is no file sessions/test_attacks.py")
+        self.fault(PROMISES, "`src/codec/token_verify.c`", "`src/codec/verify.c`",
+                   "there is no file src/codec/verify.c")
+
+    def test_a_promise_without_a_test_is_a_fault(self):
+        self.fault(PROMISES, "`tools/bench soak`", "an hour of soaking", "names no test")
+
+    def test_without_promises_nothing_was_checked(self):
+        (self.root / PROMISES).write_text("# Nothing\n", encoding="utf-8")
+        self.assertEqual(self.check()[0], 1)
 
     def test_without_a_page_nothing_was_checked(self):
         (self.root / PAGE).unlink()
