@@ -18,6 +18,7 @@ await() {
         ! "$@" >/dev/null 2>&1 || return 0
         sleep 0.5
     done
+    "$@" >&2 || true
     fail "in vain: $*"
 }
 
@@ -36,14 +37,31 @@ start_database() {
     await mariadb-admin ping
 }
 
-# The command of a unit, with its user, umask and environment.
+# The command of a unit, with its user, umask and environment. Its process is noted as the unit's main one.
 run_unit() {
     command=$(awk '/^ExecStart=/ { sub(/^ExecStart=/, ""); on = 1 }
         on { more = sub(/\\$/, ""); printf "%s ", $0; if (!more) exit }' "$1")
-    workers=$(sed -n 's/^Environment=WORKERS=//p' "$1")
+    workers=$(workers_of "$1")
     command=$(printf %s "$command" | sed -e "s/\${WORKERS}/$workers/")
     # shellcheck disable=SC2086 # the words of the command
-    (umask 0027 && exec setsid setpriv --reuid gatehouse --regid gatehouse --clear-groups $command >/dev/null 2>&1 &)
+    (umask 0027 && exec setsid setpriv --reuid gatehouse --regid gatehouse --clear-groups $command >/dev/null 2>&1) &
+    echo $! >> "$AUTOPKGTEST_TMP/main-processes"
+    await runs $! "$workers"
+}
+
+# How many workers a unit has; nothing where it has none.
+workers_of() {
+    sed -n 's/^Environment=WORKERS=//p' "$1"
+}
+
+# Whether the main process of a unit, $1, has begun its $2 workers. A worker that is still a copy of multiwatch has
+# another name, and would lose a signal.
+runs() {
+    if [ -n "$2" ]; then
+        [ "$(pgrep -c -P "$1" -x gatehouse.fcgi)" = "$2" ]
+    else
+        pgrep -u gatehouse -x gatehousectl
+    fi
 }
 
 unit_file() {
@@ -63,20 +81,24 @@ start_services() {
     await test -S /run/gatehouse/worker.sock
 }
 
-# Without systemd: ends what start_services began, and waits until the sockets' owners are gone.
+# Without systemd: ends what start_services began, and waits until the sockets' owners are gone. As with systemd the
+# main processes get the signal: a multiwatch whose workers end before it knows of its own end begins new ones, and a
+# new one that is not yet the worker's program loses the signal that multiwatch sends it.
 stop_services() {
     if with_systemd; then
         # shellcheck disable=SC2086
         systemctl stop $units
     else
-        pkill -TERM -u gatehouse || true
+        # shellcheck disable=SC2046 # several processes
+        kill -TERM $(cat "$AUTOPKGTEST_TMP/main-processes")
+        rm "$AUTOPKGTEST_TMP/main-processes"
         await none_runs
         rm -f /run/gatehouse/*.sock
     fi
 }
 
 none_runs() {
-    ! pgrep -u gatehouse
+    ! pgrep -a -u gatehouse
 }
 
 # The site of nginx as README.Debian switches it on.
