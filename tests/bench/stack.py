@@ -356,7 +356,10 @@ class Stack(Started):
 
     def busy(self):
         """Processor seconds that everything of ours has used so far."""
-        roots = [self.facts["pids"]["quickstart"], *(child.pid for child in self.children)]
+        return self.busy_of([self.facts["pids"]["quickstart"], *(child.pid for child in self.children)])
+
+    def busy_of(self, roots):
+        """Those of some processes, with all below them."""
         total = 0
         for pid in [pid for root in roots for pid in self.descendants(root)]:
             exact = 0
