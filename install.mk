@@ -49,7 +49,7 @@ EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in sy
 	logrotate/gatehouse.in
 EXTRA_DIST += systemd/gatehouse-backup.service.in systemd/gatehouse-fsck.service.in systemd/gatehouse-purge.service.in systemd/gatehouse-scrub.service.in
 # What images are made of, and the tests.
-EXTRA_DIST += containers .gitattributes .git-blame-ignore-revs tests/clients tests/cluster tests/fuzz/run \
+EXTRA_DIST += containers .gitattributes .git-blame-ignore-revs tests/clients tests/cluster tests/fuzz/run tests/guides \
 	tools/coverage tests/http tests/monitoring tests/providers tests/quickstart tests/torture tests/web \
 	tools/check-fanalyzer tools/check-grants tools/check-ignored tools/check-tidy tools/lib/findings.py
 CLEANFILES += $(FILLED_IN) conf/gatehouse.conf.sample

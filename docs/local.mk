@@ -54,6 +54,7 @@ EXTRA_DIST += \
 	.clang-tidy \
 	.editorconfig \
 	.flake8 \
+	tools/check-commands \
 	tools/check-console \
 	tools/check-dead \
 	tools/check-docs \

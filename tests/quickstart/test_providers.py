@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""--provider: what a start brings along. tools/test providers has fetched the programs and runs these."""
+"""--provider, as docs/identity-providers.md has it: what a start brings along. tools/test providers has fetched the
+programs and runs these."""
 
 import os
 import subprocess
