@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 from support.accounts import fresh_email, fresh_password
-from support.programs import operator
+from support.programs import crash, operator
 from support.stack import wait_until
 
 
@@ -87,6 +87,24 @@ def test_workers_leave_no_core_file_and_show_no_memory(stack):
         assert re.search(r"(?m)^Max core file size +0 +0 ", limits)
         # What is not dumpable belongs to root, whoever runs it.
         assert pathlib.Path(f"/proc/{pid}/mem").stat().st_uid == 0
+
+
+def test_programs_are_built_to_be_hard_to_take_over(stack):
+    """What the compiler and the linker do for it, as the finished programs have it."""
+    for program in (stack.worker_program(), stack.ctl):
+        done = subprocess.run(["readelf", "-W", "-h", "-l", "-d", "--dyn-syms", program], stdout=subprocess.PIPE,
+                              text=True, check=True)
+        names = set(re.findall(r" (?:GLOBAL|WEAK) +\w+ +UND (\w+)", done.stdout))
+        assert len(names) > 100, done.stdout
+        # It lies elsewhere each time, and what the loader has filled in is read only before main() begins.
+        assert re.search(r"Type: +DYN \(Position-Independent", done.stdout)
+        assert "GNU_RELRO" in done.stdout and re.search(r"\(FLAGS\) +BIND_NOW", done.stdout)
+        # No memory is both written and run, and no library comes from a folder that the program names.
+        assert re.search(r"GNU_STACK .* RW +0x", done.stdout) and not re.search(r"(?m)^ +LOAD .* RWE ", done.stdout)
+        assert not re.search(r"\((?:RPATH|RUNPATH|TEXTREL)\)", done.stdout)
+        assert not names & {"gets", "strcpy", "strcat", "stpcpy", "sprintf", "vsprintf", "strtok", "atoi", "mktemp"}
+        if not crash.sanitized(stack):
+            assert {"__stack_chk_fail", "__memcpy_chk"} <= names
 
 
 @pytest.fixture(name="public")
