@@ -77,9 +77,14 @@ static struct error *insert(struct database *database, struct arena *arena, cons
     return NULL;
 }
 
-/* The lock's row: its time is over; the holder's connection is one to this server that lives, or has ended. */
+/*
+ * The lock's row: its time is over; the holder's connection is one to this server that lives, or has ended. A time that
+ * another server's clock has given is over so many seconds later, since this one's may be ahead.
+ */
+#define CLOCKS_APART_SECONDS "30"
 static const struct statement find_holder = {
-    "SELECT l.holder, CAST(l.held_until AS CHAR), l.held_until <= UTC_TIMESTAMP(3),"
+    "SELECT l.holder, CAST(l.held_until AS CHAR),"
+    " l.held_until <= UTC_TIMESTAMP(3) - INTERVAL IF(l.server = " SERVER ", 0, " CLOCKS_APART_SECONDS ") SECOND,"
     " l.server = " SERVER " AND p.id IS NOT NULL, l.server = " SERVER " AND p.id IS NULL FROM row_lock l"
     " LEFT JOIN information_schema.processlist p ON p.id = l.connection WHERE l.name = ?"};
 
