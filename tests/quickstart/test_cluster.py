@@ -8,6 +8,7 @@ import signal
 import time
 
 from conftest import wait_until
+from test_demo import has_the_example
 from test_life import ask, signs_in
 
 PARTS = {"quickstart", "haproxy", "db1", "db2", "db3", "store1", "store2", "store3",
@@ -74,3 +75,19 @@ def test_all_parts_run_and_what_is_kept_dead_stays_dead_and_later_starts_find_th
     assert signs_in(quickstart)
     quickstart.stop()
     assert not quickstart.processes()
+
+
+def test_the_example_of_demo_is_on_every_host(quickstart):
+    quickstart.start("--cluster", "--demo")
+    for host in quickstart.facts()["cluster"]["hosts"]:
+        assert ask_host(host, "/system/health/ready")[0] == 200, host
+    files = has_the_example(quickstart)
+    status, reply = ask(quickstart, "POST", "/customers/login", quickstart.facts()["demo"])
+    assert status == 200, reply
+    bearer = {"Authorization": f"Bearer {reply['tokens']['accessToken']}"}
+    for host, file in zip(quickstart.facts()["cluster"]["hosts"], files):
+        status, _, data = ask_host(host, f"/system/files/{file['id']}", bearer)
+        assert status == 200 and len(data) == file["info"]["size"]
+    quickstart.stop()
+    quickstart.start("--cluster", "--demo")
+    has_the_example(quickstart)

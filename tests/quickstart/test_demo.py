@@ -36,16 +36,22 @@ def test_the_example_has_people_with_roles_and_forty_files(quickstart):
     facts = quickstart.facts()
     assert set(facts) == KEYS | {"demo"}
     assert facts["demo"]["username"] in began.stdout and facts["demo"]["password"] in began.stdout
+    files = has_the_example(quickstart)
+    assert collections.Counter(one["info"]["contentType"] for one in files) == KINDS
+    assert len({one["userId"] for one in files}) == 4
+    assert sum(len(one["tags"]) for one in files) > FILES
+    assert kinds_of_stored(quickstart) >= collections.Counter({"application/pdf": 13, "image/png": 10})
+
+
+def has_the_example(quickstart):
+    """People, roles and files are there, and the people sign in; returns the files."""
     token = owner_token(quickstart)
     people = everything(quickstart, "/customers/organisations/users", token)
     assert {one["email"].split("@")[0]: one["roles"] for one in people} == PEOPLE
     assert [one["email"].split("@")[0] for one in people if one["status"] != "active"] == ["nina"]
     files = everything(quickstart, "/system/files", token)
     assert len(files) == FILES
-    assert collections.Counter(one["info"]["contentType"] for one in files) == KINDS
-    assert len({one["userId"] for one in files}) == 4
-    assert sum(len(one["tags"]) for one in files) > FILES
-    assert kinds_of_stored(quickstart) >= collections.Counter({"application/pdf": 13, "image/png": 10})
+    return files
 
 
 def kinds_of_stored(quickstart):

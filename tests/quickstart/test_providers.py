@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from conftest import TOP
+from test_demo import has_the_example
 from test_life import ask, signs_in
 
 FETCH = TOP / "tools" / "lib" / "emulators" / "fetch"
@@ -37,6 +38,16 @@ def test_a_second_start_finds_the_accounts(quickstart, provider):
     assert again["admin"] == facts["admin"] and again["providerUrl"] == facts["providerUrl"]
     assert signs_in(quickstart)
     assert login(quickstart, facts["admin"]["username"], "not the password") == 401
+
+
+@pytest.mark.parametrize("provider", ["cognito", "keycloak"])
+def test_the_example_of_demo_has_its_accounts_at_the_provider(quickstart, provider):
+    quickstart.start("--demo", "--provider", provider)
+    assert quickstart.facts()["provider"] == provider
+    has_the_example(quickstart)
+    quickstart.stop()
+    quickstart.start("--demo", "--provider", provider)
+    has_the_example(quickstart)
 
 
 @pytest.mark.parametrize("emulator", ["cognito-local", "moto", "keycloak"])
