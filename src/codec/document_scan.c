@@ -252,7 +252,9 @@ static bool scan_digits(struct scan *scan)
     const unsigned char *first = scan->at;
     while (scan->at < scan->end && text_is_digit((char)*scan->at))
         scan->at++;
-    return scan->at > first || stop(scan, "syntax", "a digit is missing");
+    if (scan->at == first)
+        return stop(scan, "syntax", "a digit is missing");
+    return true;
 }
 
 static bool scan_number(struct scan *scan)
@@ -309,8 +311,10 @@ static bool scan_array(struct scan *scan)
             level->index++;
         } while (take(scan, ','));
     }
+    if (!take(scan, ']'))
+        return stop(scan, "syntax", "a comma or ] is missing");
     scan->depth--;
-    return take(scan, ']') || stop(scan, "syntax", "a comma or ] is missing");
+    return true;
 }
 
 static void push_name(struct scan *scan, struct name name)

@@ -54,9 +54,7 @@ static bool set_key(jwt_t *jwt, const struct signing_key *key)
  */
 static void end_without_memory(void)
 {
-    static void (*set_memory)(void *(*)(size_t), void (*)(void *));
-    if (set_memory != NULL)
-        return;
+    void (*set_memory)(void *(*)(size_t), void (*)(void *));
     *(void **)&set_memory = dlsym(RTLD_DEFAULT, "json_set_alloc_funcs");
     if (set_memory != NULL)
         set_memory(memory_get, free);

@@ -196,7 +196,7 @@ static enum token_result verify_shared(struct token_memo *memo, struct arena *ar
                          : token_verify(arena, rules, text, length, &fresh->claims, reason_out);
 }
 
-/* A token that is met again is in use. Now it is stored in the second memory, once. */
+/* A good token that is met again is in use. Now it is stored in the second memory, once. */
 static void share(struct token_memo *memo, struct arena *arena, const struct token_rules *rules, const char *text,
                   size_t length, struct slot *slot)
 {
@@ -204,7 +204,7 @@ static void share(struct token_memo *memo, struct arena *arena, const struct tok
     int64_t seconds = slot->claims.expires_at - rules->now + rules->leeway;
     uint8_t name[DIGEST_BYTES];
     struct token_claims claims;
-    if (level == NULL || slot->shared || seconds <= 0)
+    if (level == NULL || slot->shared)
         return;
     slot->shared = true;
     name_shared(memo, arena, rules, text, length, name);

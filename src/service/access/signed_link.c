@@ -75,7 +75,7 @@ static struct error *adopt(struct service *service, struct arena *arena, const s
     return NULL;
 }
 
-static struct error *make_key(struct service *service, struct arena *arena, struct id *id_out)
+static struct error *make_key(struct service *service, struct arena *arena, struct link_key *key_out)
 {
     unsigned char *bytes = arena_alloc(arena, DIGEST_BYTES);
     unsigned char *sealed;
@@ -83,25 +83,22 @@ static struct error *make_key(struct service *service, struct arena *arena, stru
     struct id id = id_new();
     random_bytes(bytes, DIGEST_BYTES);
     TRY(seal(arena, service->master, seal_purpose(arena, id), bytes, DIGEST_BYTES, &sealed, &length));
-    struct link_key row = {id, sealed, length};
-    TRY(link_key_insert(service->database, arena, &row));
+    *key_out = (struct link_key){id, sealed, length};
+    TRY(link_key_insert(service->database, arena, key_out));
     LOG(INFO, FILES, "made a key for links", LOG_TEXT("key", id_text(arena, id)));
-    if (id_out != NULL)
-        *id_out = id;
     return NULL;
 }
 
 /* The key that signs now. When several first links are made at once, each may make a key, and all of the keys hold. */
 static struct error *signing_key(struct service *service, struct arena *arena, const struct open_link_key **key_out)
 {
+    struct link_key made;
     struct link_key *row = NULL;
     TRY(link_key_find_newest(service->database, arena, &row));
     if (row == NULL) {
-        TRY(make_key(service, arena, NULL));
-        TRY(link_key_find_newest(service->database, arena, &row));
+        TRY(make_key(service, arena, &made));
+        row = &made;
     }
-    if (row == NULL)
-        return error_new(arena, ERROR_INTERNAL, "the link key that was just made is missing");
     return adopt(service, arena, row, key_out);
 }
 
@@ -115,9 +112,9 @@ struct error *signed_link_keys_open(struct service *service, struct arena *arena
 
 static struct error *rotate(struct database *database, struct arena *arena, void *context)
 {
-    struct id id;
-    TRY(make_key(context, arena, &id));
-    return link_key_delete_others(database, arena, id);
+    struct link_key made;
+    TRY(make_key(context, arena, &made));
+    return link_key_delete_others(database, arena, made.id);
 }
 
 struct error *signed_link_keys_rotate(struct service *service, struct arena *arena)

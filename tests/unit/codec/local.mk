@@ -19,11 +19,16 @@ tests_unit_test_codec_SOURCES = \
 	tests/unit/codec/test_sigv4.c \
 	tests/unit/codec/test_token.c \
 	tests/unit/codec/test_token_attack.c \
+	tests/unit/codec/test_token_library.c \
 	tests/unit/codec/test_token_memo.c \
 	tests/unit/codec/test_visible.c \
 	tests/unit/codec/test_xml.c
 tests_unit_test_codec_CPPFLAGS = $(unit_cppflags)
-tests_unit_test_codec_CFLAGS = $(unit_cflags) $(CJSON_CFLAGS) $(OPENSSL_CFLAGS)
+tests_unit_test_codec_CFLAGS = $(unit_cflags) $(CJSON_CFLAGS) $(JWT_CFLAGS) $(OPENSSL_CFLAGS)
+# Calls that test_token_library.c lets fail.
+tests_unit_test_codec_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=jwt_new,--wrap=jwt_add_grant,--wrap=jwt_add_grant_int \
+	-Wl,--wrap=jwt_add_grant_bool,--wrap=jwt_add_header,--wrap=jwt_set_alg,--wrap=jwt_encode_str \
+	-Wl,--wrap=cJSON_ParseWithLength,--wrap=dlsym
 tests_unit_test_codec_LDADD = $(unit_libs) $(codec_libs) $(CMOCKA_LIBS) -lm
 
 # The JSON reader against another strict one.

@@ -19,6 +19,7 @@
     X(sigv4)                                                                                                           \
     X(token)                                                                                                           \
     X(token_attack)                                                                                                    \
+    X(token_library)                                                                                                   \
     X(token_memo)                                                                                                      \
     X(visible)                                                                                                         \
     X(xml)

@@ -188,6 +188,8 @@ static void what_is_written_is_what_was_read(void **state)
         assert_string_equal(written(arena, texts[i], -1), texts[i]);
         assert_string_equal(written(arena, written(arena, texts[i], 0), -1), texts[i]);
     }
+    /* Beyond what a number can be it stays so. */
+    assert_string_equal(written(arena, "[1e400,-1e400]", -1), "[1e999,-1e999]");
     assert_string_equal(written(arena, "{\"a\":[1,{}]}", 0), "{\n  \"a\": [\n    1,\n    {}\n  ]\n}");
 }
 

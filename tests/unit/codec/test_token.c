@@ -207,6 +207,7 @@ static void harmless_variations_are_good(void **state)
         {"client_id", "\"" FORGE_AUDIENCE "\""},
         {"aud", "[\"" FORGE_AUDIENCE "\"]"},
         {"aud", "[\"other\",\"" FORGE_AUDIENCE "\"]"},
+        {"aud", "[\"" FORGE_AUDIENCE "\",\"other\"]"},
         {"exp", "253402300799"}, /* the last second of the year 9999 */
         {"scope", "\"aws.cognito.signin.user.admin\""},
         {"custom:permissions", "\"*:*:a\""},

@@ -70,6 +70,7 @@ static const struct claim_attack claim_attacks[] = {
     {"iss", "iss", "1"},
     {"no aud or client_id", "aud", NULL},
     {"aud", "aud", "\"\""},
+    {"aud", "aud", "[\"" FORGE_AUDIENCE "\",7]"},
     {"aud", "aud", "\"other\""},
     {"aud", "aud", "\"Gatehouse\""},
     {"aud", "aud", "\"gatehouse \""},

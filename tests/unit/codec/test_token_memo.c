@@ -210,6 +210,82 @@ static void many_tokens_do_not_mix(void **state)
     assert_true(token_memo_hits(test.memo) >= COUNT);
 }
 
+/* One token under so many rules that places are taken twice over: each answer is still the right one. */
+static void a_full_table_makes_room(void **state)
+{
+    struct memo_test test = memo_test(state);
+    const char *reason = NULL;
+    for (int i = 0; i < LIMIT_TOKEN_MEMO_SLOTS; i++) {
+        const char *names[] = {"sid", arena_format(test.arena, "name-%d", i), NULL};
+        test.rules.session_names = names;
+        assert_int_equal(ask(&test, test.token, &reason), TOKEN_GOOD);
+        assert_int_equal(token_memo_hits(test.memo), i);
+        assert_int_equal(ask(&test, test.token, &reason), TOKEN_GOOD);
+    }
+    /* What is remembered under keys of before makes room first. */
+    struct key_set *both = key_set_new(test.arena);
+    assert_null(key_set_add(both, forge_private_key()));
+    test.rules.keys = both;
+    for (int i = 0; i < 200; i++) {
+        const char *names[] = {"sid", arena_format(test.arena, "name-%d", i), NULL};
+        test.rules.session_names = names;
+        assert_int_equal(ask(&test, test.token, &reason), TOKEN_GOOD);
+        assert_int_equal(token_memo_hits(test.memo), LIMIT_TOKEN_MEMO_SLOTS + i);
+        assert_int_equal(ask(&test, test.token, &reason), TOKEN_GOOD);
+    }
+    test.rules.session_names = NULL;
+}
+
+/* ---- the second memory --------------------------------------------------------------------------- */
+
+/* It is told of everything and knows nothing. */
+struct second_memory {
+    uint8_t names[4][32];
+    size_t kept;
+};
+
+static bool find_nothing(void *context, struct arena *arena, const uint8_t name[32], struct token_claims *claims_out)
+{
+    (void)context, (void)arena, (void)name, (void)claims_out;
+    return false;
+}
+
+static void keep_name(void *context, const uint8_t name[32], const struct token_claims *claims, int64_t seconds,
+                      int64_t at)
+{
+    struct second_memory *memory = context;
+    assert_int_equal(at, 7);
+    assert_int_equal(seconds, claims->expires_at - FORGE_NOW + 30);
+    assert_true(memory->kept < 4);
+    memcpy(memory->names[memory->kept++], name, 32);
+}
+
+static int64_t seventh(void *context)
+{
+    (void)context;
+    return 7;
+}
+
+static void what_is_met_again_is_told_once_under_its_own_name(void **state)
+{
+    static const char *const lists[][3] = {{NULL}, {"sid", NULL}, {"sid", "jti", NULL}, {"jti", "sid", NULL}};
+    struct memo_test test = memo_test(state);
+    struct second_memory second = {.kept = 0};
+    const struct token_level level = {find_nothing, keep_name, seventh, &second};
+    const char *reason = NULL;
+    token_memo_set_level(test.memo, &level);
+    for (size_t i = 0; i < 4; i++) {
+        test.rules.session_names = i == 0 ? NULL : lists[i];
+        assert_int_equal(ask(&test, test.token, &reason), TOKEN_GOOD);
+        assert_int_equal(second.kept, i);
+        for (int again = 0; again < 2; again++)
+            assert_int_equal(ask(&test, test.token, &reason), TOKEN_GOOD);
+        assert_int_equal(second.kept, i + 1);
+        for (size_t j = 0; j < i; j++)
+            assert_memory_not_equal(second.names[i], second.names[j], 32);
+    }
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_good_token_is_verified_once),
     HARNESS_TEST(a_remembered_token_expires_all_the_same),
@@ -220,5 +296,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(texts_that_begin_alike_are_told_apart),
     HARNESS_TEST(bad_and_expired_tokens_are_not_remembered),
     HARNESS_TEST(many_tokens_do_not_mix),
+    HARNESS_TEST(a_full_table_makes_room),
+    HARNESS_TEST(what_is_met_again_is_told_once_under_its_own_name),
 };
 HARNESS_MODULE(token_memo, cases)

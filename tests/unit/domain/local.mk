@@ -21,6 +21,7 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/account/test_provisioning.c \
 	tests/unit/domain/permission/test_role.c \
 	tests/unit/domain/session/test_known_device.c \
+	tests/unit/domain/session/test_refresh_token.c \
 	tests/unit/domain/session/test_session.c \
 	tests/unit/domain/session/test_session_list.c \
 	tests/unit/domain/session/test_session_memo.c \
@@ -33,4 +34,5 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/account/test_user_list.c
 tests_unit_test_domain_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_domain_CFLAGS = $(unit_cflags)
+tests_unit_test_domain_LDFLAGS = $(AM_LDFLAGS) $(refusal_flags)
 tests_unit_test_domain_LDADD = $(support_libs) $(unit_libs) $(domain_libs) $(CMOCKA_LIBS)

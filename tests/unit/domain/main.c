@@ -14,6 +14,7 @@
     X(principal)                                                                                                       \
     X(principal_rebuild)                                                                                               \
     X(session_memo)                                                                                                    \
+    X(refresh_token)                                                                                                   \
     X(session)                                                                                                         \
     X(known_device)                                                                                                    \
     X(session_list)                                                                                                    \

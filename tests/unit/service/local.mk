@@ -7,7 +7,10 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/access/test_authority.c \
 	tests/unit/service/access/test_grant.c \
 	tests/unit/service/access/test_login_throttle.c \
+	tests/unit/service/access/support_links.c \
+	tests/unit/service/access/support_links.h \
 	tests/unit/service/access/test_signed_link.c \
+	tests/unit/service/access/test_signed_link_refused.c \
 	tests/unit/service/account/test_equal_work.c \
 	tests/unit/service/account/test_mail_flood.c \
 	tests/unit/service/account/test_member.c \
@@ -44,4 +47,5 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/store/script_server.h
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags) -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_service_CFLAGS = $(unit_cflags)
+tests_unit_test_service_LDFLAGS = $(AM_LDFLAGS) $(refusal_flags)
 tests_unit_test_service_LDADD = $(support_libs) $(unit_libs) $(service_archives) libghhttp.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)

@@ -7,6 +7,7 @@
     X(inspect)                                                                                                         \
     X(grant)                                                                                                           \
     X(signed_link)                                                                                                     \
+    X(signed_link_refused)                                                                                             \
     X(use_log)                                                                                                         \
     X(sign_up)                                                                                                         \
     X(sign_in)                                                                                                         \

@@ -1,9 +1,14 @@
 # A private MariaDB server, for every floor whose tests need one.
 check_LIBRARIES += tests/unit/libdatabase.a
-tests_unit_libdatabase_a_SOURCES = tests/unit/support_database.h tests/unit/support_database.c
+tests_unit_libdatabase_a_SOURCES = \
+	tests/unit/support_database.h tests/unit/support_database.c \
+	tests/unit/support_refusal.h tests/unit/support_refusal.c
 tests_unit_libdatabase_a_CPPFLAGS = $(unit_cppflags)
-tests_unit_libdatabase_a_CFLAGS = $(unit_cflags)
+tests_unit_libdatabase_a_CFLAGS = $(unit_cflags) $(MARIADB_CFLAGS)
 support_libs = tests/unit/libdatabase.a
+# For programs that use support_refusal.h.
+refusal_flags = -Wl,--wrap=mysql_stmt_execute,--wrap=mysql_stmt_errno,--wrap=mysql_stmt_error \
+	-Wl,--wrap=mysql_stmt_sqlstate,--wrap=mysql_real_query,--wrap=mysql_errno,--wrap=mysql_error,--wrap=mysql_sqlstate
 
 EXTRA_DIST += tests/unit/store/read_mail.py tests/unit/store/smtp_server.py \
 	tests/unit/store/http_server.py tests/unit/store/database_server.py

@@ -165,6 +165,15 @@ static void every_fault_of_the_input_is_named(void **state)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(faults_of_words(arena, table[i][0], table[i][1]), table[i][2]) != 0)
             fail_msg("row %zu: %s", i, faults_of_words(arena, table[i][0], table[i][1]));
+    /* Something else was wrong with the item already: one fault is enough. */
+    struct text_list unknown = text_words(arena, "nobody");
+    struct role_list known = known_roles(arena);
+    struct text_list nothing = {NULL, 0};
+    struct validation validation;
+    validation_init(&validation, arena);
+    validation_add(&validation, "length", "is too long", "roles[0]");
+    grant_validate(&known, &unknown, &nothing, &validation);
+    assert_int_equal(validation.error->entry_count, 1);
     const char *blank = "cus:file:r ";
     struct text_list list = {&blank, 1};
     static const struct text_list none;
@@ -200,6 +209,10 @@ static void mirror_holds_2048_characters(void **state)
     assert_string_equal(faults(arena, &roles, &fitting), "");
     exact.items[120] = "rwx:*";
     assert_string_equal(faults(arena, &roles, &exact), "");
+    /* What stands there twice grants nothing more, and takes its place in the row all the same. */
+    struct text_list twice = many(arena, 122);
+    twice.items[121] = twice.items[120] = twice.items[0];
+    assert_non_null(strstr(faults(arena, &none, &twice), "permissions length"));
 }
 
 static const char *mirror(struct arena *arena, const char *roles, const char *permissions)

@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/configuration.h"
 #include "base/error.h"
 #include "base/id.h"
 #include "base/secret.h"
@@ -19,177 +18,99 @@
 #include "domain/support.h"
 #include "service/access/caller.h"
 #include "service/access/signed_link.h"
-#include "service/runtime/change_follower.h"
+#include "service/access/support_links.h"
 #include "service/runtime/link_key_cache.h"
 #include "service/runtime/service.h"
-#include "support_database.h"
-
-#define BASE "https://files.example.com/api"
-
-/* A process that serves, with a caller and a file. */
-struct bench {
-    struct arena *arena;
-    struct configuration configuration;
-    struct service service;
-    struct caller caller;
-    struct file_record file;
-};
-
-/* Another process on the same database: it follows changes already, and remembers no key yet. */
-static struct service a_process(struct bench *bench)
-{
-    struct service service = {
-        .arena = bench->arena,
-        .configuration = &bench->configuration,
-        .master = secret_of("0123456789abcdef0123456789abcdef"),
-        .database = bench->service.database != NULL ? bench->service.database : support_database_new(),
-        .link_keys = link_key_cache_new(bench->arena),
-    };
-    expect_ok(change_follower_catch_up(&service, bench->arena));
-    return service;
-}
-
-static struct bench *bench_new(struct arena *arena)
-{
-    struct bench *bench = arena_alloc(arena, sizeof *bench);
-    struct principal *principal = arena_alloc(arena, sizeof *principal);
-    bench->arena = arena;
-    bench->configuration.service.base_url = BASE;
-    bench->configuration.log.level = "info";
-    support_database_clear();
-    bench->service = a_process(bench);
-    principal->user.organisation_id = given_organisation(bench->service.database, arena);
-    principal->user.id =
-        given_user(bench->service.database, arena, principal->user.organisation_id, NULL, "cus:file:r")->id;
-    bench->caller = (struct caller){.principal = principal, .client_address = "127.0.0.1", .request_id = "request-1"};
-    bench->file = given_file(bench->service.database, arena, principal->user.organisation_id, principal->user.id);
-    return bench;
-}
-
-static void bench_free(struct bench *bench)
-{
-    database_free(&bench->service.database);
-}
-
-/* The token of a new link. */
-static const char *make(struct bench *bench, int64_t seconds)
-{
-    const char *url;
-    const char *ends_at;
-    int64_t end;
-    expect_ok(signed_link_make(&bench->service, bench->arena, &bench->caller, &bench->file, seconds, &url, &ends_at));
-    assert_memory_equal(url, BASE SIGNED_LINK_PATH, sizeof BASE SIGNED_LINK_PATH - 1);
-    assert_true(clock_parse(ends_at, &end));
-    assert_in_range(end - clock_now() - seconds * 1000 + 60000, 0, 60000);
-    const char *token = url + sizeof BASE SIGNED_LINK_PATH - 1;
-    assert_int_equal(strlen(token), SIGNED_LINK_TOKEN_CHARACTERS);
-    return token;
-}
-
-/* Whether it opens the file; a refusal is always the same one. */
-static bool opens(struct bench *bench, struct service *service, const char *token)
-{
-    struct file_record *record = NULL;
-    struct id link;
-    struct id maker;
-    struct error *error = signed_link_open(service, bench->arena, token, &record, &link, &maker);
-    if (error == NULL) {
-        assert_true(id_equal(record->id, bench->file.id));
-        assert_true(id_equal(maker, bench->caller.principal->user.id));
-        return true;
-    }
-    expect_error(error, ERROR_LINK_INVALID);
-    assert_string_equal(error->message, error_sentence(ERROR_LINK_INVALID));
-    assert_int_equal(error->entry_count, 0);
-    return false;
-}
 
 static void a_link_opens_its_file_in_every_process(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
-    const char *token = make(bench, 60);
-    struct service other = a_process(bench);
+    struct links_bench *bench = links_bench_new(harness_arena(state));
+    const char *token = links_make(bench, 60);
+    struct service other = links_process(bench);
     for (unsigned again = 0; again < 2; again++) {
-        assert_true(opens(bench, &bench->service, token));
-        assert_true(opens(bench, &other, token));
+        assert_true(links_opens(bench, &bench->service, token));
+        assert_true(links_opens(bench, &other, token));
     }
     link_key_cache_clear(other.link_keys);
-    assert_true(opens(bench, &other, token));
+    assert_true(links_opens(bench, &other, token));
     assert_string_equal(sql_text(bench->service.database, bench->arena,
                                  "SELECT CONCAT(action, ' ', outcome, ' ', target_id = '%s') FROM audit",
                                  id_text(bench->arena, bench->file.id)),
                         "file.link success 1");
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 static void whatever_is_changed_of_a_link_it_opens_nothing(void **state)
 {
     static const char alphabet[] = "AQgw_-azZ09.=";
-    struct bench *bench = bench_new(harness_arena(state));
-    const char *token = make(bench, 3600);
+    struct links_bench *bench = links_bench_new(harness_arena(state));
+    const char *token = links_make(bench, 3600);
     for (unsigned fresh = 0; fresh < 2; fresh++) {
         for (size_t at = 0; at < SIGNED_LINK_TOKEN_CHARACTERS; at++) {
             char *bent = arena_text(bench->arena, token);
             bent[at] = alphabet[at % (sizeof alphabet - 1)];
-            struct service process = fresh != 0 ? a_process(bench) : bench->service;
+            struct service process = fresh != 0 ? links_process(bench) : bench->service;
             if (bent[at] != token[at])
-                assert_false(opens(bench, &process, bent));
+                assert_false(links_opens(bench, &process, bent));
         }
     }
-    assert_false(opens(bench, &bench->service, ""));
-    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, SIGNED_LINK_TOKEN_CHARACTERS - 1)));
-    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, SIGNED_LINK_TOKEN_CHARACTERS - 4)));
-    assert_false(opens(bench, &bench->service, arena_format(bench->arena, "%sA", token)));
-    assert_false(opens(bench, &bench->service, arena_format(bench->arena, "%sAAAA", token)));
-    assert_false(opens(bench, &bench->service, arena_format(bench->arena, "%s=", token)));
-    assert_true(opens(bench, &bench->service, token));
-    bench_free(bench);
+    assert_false(links_opens(bench, &bench->service, ""));
+    assert_false(
+        links_opens(bench, &bench->service, arena_copy(bench->arena, token, SIGNED_LINK_TOKEN_CHARACTERS - 1)));
+    assert_false(
+        links_opens(bench, &bench->service, arena_copy(bench->arena, token, SIGNED_LINK_TOKEN_CHARACTERS - 4)));
+    assert_false(links_opens(bench, &bench->service, arena_format(bench->arena, "%sA", token)));
+    assert_false(links_opens(bench, &bench->service, arena_format(bench->arena, "%sAAAA", token)));
+    assert_false(links_opens(bench, &bench->service, arena_format(bench->arena, "%s=", token)));
+    assert_true(links_opens(bench, &bench->service, token));
+    links_bench_free(bench);
 }
 
 static void a_link_ends_with_its_time_its_file_or_its_key(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
+    struct links_bench *bench = links_bench_new(harness_arena(state));
     struct database *database = bench->service.database;
     enum file_outcome outcome;
-    assert_false(opens(bench, &bench->service, make(bench, 0)));
-    assert_false(opens(bench, &bench->service, make(bench, -3600)));
-    const char *token = make(bench, 3600);
-    struct service other = a_process(bench);
-    assert_true(opens(bench, &other, token));
+    assert_false(links_opens(bench, &bench->service, links_make(bench, 0)));
+    assert_false(links_opens(bench, &bench->service, links_make(bench, -3600)));
+    const char *token = links_make(bench, 3600);
+    struct service other = links_process(bench);
+    assert_true(links_opens(bench, &other, token));
     expect_ok(file_archive(database, bench->arena, bench->file.organisation_id, bench->file.id, &outcome));
-    assert_false(opens(bench, &bench->service, token));
+    assert_false(links_opens(bench, &bench->service, token));
     expect_ok(file_restore(database, bench->arena, bench->file.organisation_id, bench->file.id, &outcome));
-    assert_true(opens(bench, &bench->service, token));
+    assert_true(links_opens(bench, &bench->service, token));
 
     /* Both have the key in memory; a third one does not. */
     expect_ok(signed_link_keys_rotate(&bench->service, bench->arena));
-    struct service third = a_process(bench);
-    assert_false(opens(bench, &bench->service, token));
-    assert_false(opens(bench, &other, token));
-    assert_false(opens(bench, &third, token));
-    const char *next = make(bench, 3600);
-    assert_true(opens(bench, &bench->service, next) && opens(bench, &other, next) && opens(bench, &third, next));
+    struct service third = links_process(bench);
+    assert_false(links_opens(bench, &bench->service, token));
+    assert_false(links_opens(bench, &other, token));
+    assert_false(links_opens(bench, &third, token));
+    const char *next = links_make(bench, 3600);
+    assert_true(links_opens(bench, &bench->service, next) && links_opens(bench, &other, next) &&
+                links_opens(bench, &third, next));
     assert_int_equal(sql_integer(database, bench->arena, "SELECT COUNT(*) FROM link_key"), 1);
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 /* Opens, does what the statement says of the maker, opens not, does the other and opens again, in every process. */
-static void closes_while(struct bench *bench, const char *token, const char *change, const char *back)
+static void closes_while(struct links_bench *bench, const char *token, const char *change, const char *back)
 {
-    struct service other = a_process(bench);
-    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
+    struct service other = links_process(bench);
+    assert_true(links_opens(bench, &bench->service, token) && links_opens(bench, &other, token));
     sql(bench->service.database, bench->arena, "SET @maker = %s",
         sql_id(bench->arena, bench->caller.principal->user.id));
     sql(bench->service.database, bench->arena, "%s", change);
-    assert_false(opens(bench, &bench->service, token) || opens(bench, &other, token));
+    assert_false(links_opens(bench, &bench->service, token) || links_opens(bench, &other, token));
     sql(bench->service.database, bench->arena, "%s", back);
-    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
+    assert_true(links_opens(bench, &bench->service, token) && links_opens(bench, &other, token));
 }
 
 static void a_link_holds_while_its_maker_may_read_the_file(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
-    const char *token = make(bench, 3600);
+    struct links_bench *bench = links_bench_new(harness_arena(state));
+    const char *token = links_make(bench, 3600);
     static const char active[] = "UPDATE user SET status = 'active' WHERE id = @maker";
     static const char reads[] = "UPDATE user SET permissions = 'cus:file:r' WHERE id = @maker";
     closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker", active);
@@ -206,19 +127,19 @@ static void a_link_holds_while_its_maker_may_read_the_file(void **state)
         sql_id(bench->arena, bench->caller.principal->user.id));
     closes_while(bench, token, "DELETE FROM user_role WHERE user_id = @maker",
                  "INSERT INTO user_role (user_id, role_id) VALUES (@maker, 'owner')");
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 /* Staff may read files of others only while they hold `a`; theirs and the file's organisation both count. */
 static void a_link_of_staff_holds_while_they_may_cross(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
+    struct links_bench *bench = links_bench_new(harness_arena(state));
     struct database *database = bench->service.database;
     struct principal *staff = arena_alloc(bench->arena, sizeof *staff);
     staff->user.organisation_id = given_organisation(database, bench->arena);
     staff->user.id = given_user(database, bench->arena, staff->user.organisation_id, NULL, "*:*:a")->id;
     bench->caller.principal = staff;
-    const char *token = make(bench, 3600);
+    const char *token = links_make(bench, 3600);
     static const char may[] = "UPDATE user SET permissions = '*:*:a' WHERE id = @maker";
     closes_while(bench, token, "UPDATE user SET permissions = 'cus:file:w rwx:*' WHERE id = @maker", may);
     closes_while(
@@ -227,26 +148,26 @@ static void a_link_of_staff_holds_while_they_may_cross(void **state)
         "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'active' WHERE u.id = @maker");
     closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker",
                  "UPDATE user SET status = 'active' WHERE id = @maker");
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 static void a_link_of_nobody_and_half_a_link_open_nothing(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
+    struct links_bench *bench = links_bench_new(harness_arena(state));
     struct principal *stranger = arena_alloc(bench->arena, sizeof *stranger);
-    const char *token = make(bench, 3600);
-    assert_true(opens(bench, &bench->service, token));
-    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, 48)));
+    const char *token = links_make(bench, 3600);
+    assert_true(links_opens(bench, &bench->service, token));
+    assert_false(links_opens(bench, &bench->service, arena_copy(bench->arena, token, 48)));
     stranger->user.organisation_id = bench->file.organisation_id;
     stranger->user.id = id_new();
     bench->caller.principal = stranger;
-    assert_false(opens(bench, &bench->service, make(bench, 3600)));
-    bench_free(bench);
+    assert_false(links_opens(bench, &bench->service, links_make(bench, 3600)));
+    links_bench_free(bench);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-static struct file_link_page rows_of(struct bench *bench, struct id after, unsigned limit)
+static struct file_link_page rows_of(struct links_bench *bench, struct id after, unsigned limit)
 {
     struct file_link_page page;
     expect_ok(file_link_list(bench->service.database, bench->arena, bench->file.organisation_id, bench->file.id, after,
@@ -256,11 +177,11 @@ static struct file_link_page rows_of(struct bench *bench, struct id after, unsig
 
 static void links_are_listed_the_newest_first_in_pages(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
+    struct links_bench *bench = links_bench_new(harness_arena(state));
     struct id none = {{0}};
     assert_int_equal(rows_of(bench, none, 5).count, 0);
     for (int i = 0; i < 5; i++)
-        (void)make(bench, i == 2 ? -10 : 600);
+        (void)links_make(bench, i == 2 ? -10 : 600);
     struct file_link_page page = rows_of(bench, none, 3);
     assert_int_equal(page.count, 3);
     assert_true(page.more);
@@ -272,35 +193,35 @@ static void links_are_listed_the_newest_first_in_pages(void **state)
     page = rows_of(bench, page.items[2].id, 3);
     assert_int_equal(page.count, 1);
     assert_false(page.more);
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 static void a_revoked_link_opens_nothing_in_any_process(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
-    struct service other = a_process(bench);
-    const char *token = make(bench, 600);
-    const char *second = make(bench, 600);
+    struct links_bench *bench = links_bench_new(harness_arena(state));
+    struct service other = links_process(bench);
+    const char *token = links_make(bench, 600);
+    const char *second = links_make(bench, 600);
     struct id none = {{0}};
     struct id id = rows_of(bench, none, 5).items[1].id;
-    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
+    assert_true(links_opens(bench, &bench->service, token) && links_opens(bench, &other, token));
     expect_ok(signed_link_revoke(&other, bench->arena, &bench->caller, &bench->file, id));
-    assert_false(opens(bench, &bench->service, token) || opens(bench, &other, token));
-    assert_true(opens(bench, &bench->service, second) && opens(bench, &other, second));
+    assert_false(links_opens(bench, &bench->service, token) || links_opens(bench, &other, token));
+    assert_true(links_opens(bench, &bench->service, second) && links_opens(bench, &other, second));
     expect_error(signed_link_revoke(&other, bench->arena, &bench->caller, &bench->file, id), ERROR_LINK_UNKNOWN);
     expect_error(signed_link_revoke(&other, bench->arena, &bench->caller, &bench->file, id_new()), ERROR_LINK_UNKNOWN);
     assert_int_equal(sql_integer(bench->service.database, bench->arena,
                                  "SELECT COUNT(*) FROM audit WHERE action = 'file.unlink' AND target_id = '%s'",
                                  id_text(bench->arena, bench->file.id)),
                      1);
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 static void a_link_of_another_file_or_organisation_is_unknown(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
+    struct links_bench *bench = links_bench_new(harness_arena(state));
     struct id none = {{0}};
-    const char *token = make(bench, 600);
+    const char *token = links_make(bench, 600);
     struct id id = rows_of(bench, none, 5).items[0].id;
     struct file_record other =
         given_file(bench->service.database, bench->arena, bench->file.organisation_id, bench->file.user_id);
@@ -308,15 +229,15 @@ static void a_link_of_another_file_or_organisation_is_unknown(void **state)
     foreign.organisation_id = given_organisation(bench->service.database, bench->arena);
     expect_error(signed_link_revoke(&bench->service, bench->arena, &bench->caller, &other, id), ERROR_LINK_UNKNOWN);
     expect_error(signed_link_revoke(&bench->service, bench->arena, &bench->caller, &foreign, id), ERROR_LINK_UNKNOWN);
-    assert_true(opens(bench, &bench->service, token));
-    bench_free(bench);
+    assert_true(links_opens(bench, &bench->service, token));
+    links_bench_free(bench);
 }
 
 static void uses_are_counted_when_the_request_is_over(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
+    struct links_bench *bench = links_bench_new(harness_arena(state));
     struct id none = {{0}};
-    (void)make(bench, 600);
+    (void)links_make(bench, 600);
     struct id id = rows_of(bench, none, 5).items[0].id;
     for (int i = 0; i < 3; i++) {
         struct arena *request = arena_new();
@@ -326,27 +247,27 @@ static void uses_are_counted_when_the_request_is_over(void **state)
     }
     signed_link_count(&bench->service, bench->arena, none);
     assert_int_equal(rows_of(bench, none, 5).items[0].uses, 3);
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 static void rows_of_links_that_ended_go(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
+    struct links_bench *bench = links_bench_new(harness_arena(state));
     uint64_t count;
-    const char *token = make(bench, 600);
-    (void)make(bench, -60);
-    (void)make(bench, -7200);
+    const char *token = links_make(bench, 600);
+    (void)links_make(bench, -60);
+    (void)links_make(bench, -7200);
     expect_ok(file_link_purge(bench->service.database, bench->arena, 10, &count));
     assert_int_equal(count, 1);
     expect_ok(file_link_purge(bench->service.database, bench->arena, 10, &count));
     assert_int_equal(count, 0);
     assert_int_equal(sql_integer(bench->service.database, bench->arena, "SELECT COUNT(*) FROM file_link"), 2);
-    assert_true(opens(bench, &bench->service, token));
-    bench_free(bench);
+    assert_true(links_opens(bench, &bench->service, token));
+    links_bench_free(bench);
 }
 
 /* A link of the form before: it names the file and the maker, and has no row. */
-static const char *make_before(struct bench *bench, int64_t seconds)
+static const char *make_before(struct links_bench *bench, int64_t seconds)
 {
     static const char label[] = "gatehouse link 2:";
     struct link_key *key;
@@ -372,52 +293,52 @@ static const char *make_before(struct bench *bench, int64_t seconds)
 
 static void a_link_of_before_the_rows_opens_until_its_time_is_over(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
-    (void)make(bench, 600);
+    struct links_bench *bench = links_bench_new(harness_arena(state));
+    (void)links_make(bench, 600);
     const char *token = make_before(bench, 600);
     assert_int_equal(strlen(token), SIGNED_LINK_TOKEN_CHARACTERS_BEFORE);
-    struct service other = a_process(bench);
-    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
-    assert_false(opens(bench, &bench->service, make_before(bench, -1)));
+    struct service other = links_process(bench);
+    assert_true(links_opens(bench, &bench->service, token) && links_opens(bench, &other, token));
+    assert_false(links_opens(bench, &bench->service, make_before(bench, -1)));
     closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker",
                  "UPDATE user SET status = 'active' WHERE id = @maker");
     for (size_t at = 0; at < SIGNED_LINK_TOKEN_CHARACTERS_BEFORE; at++) {
         char *bent = arena_text(bench->arena, token);
         bent[at] = bent[at] == 'A' ? 'B' : 'A';
-        assert_false(opens(bench, &bench->service, bent));
+        assert_false(links_opens(bench, &bench->service, bent));
     }
     expect_ok(signed_link_keys_rotate(&bench->service, bench->arena));
-    assert_false(opens(bench, &bench->service, token) || opens(bench, &other, token));
-    bench_free(bench);
+    assert_false(links_opens(bench, &bench->service, token) || links_opens(bench, &other, token));
+    links_bench_free(bench);
 }
 
 static void an_archived_file_gets_no_link(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
+    struct links_bench *bench = links_bench_new(harness_arena(state));
     const char *url;
     const char *ends_at;
     bench->file.status = FILE_ARCHIVED;
     expect_error(signed_link_make(&bench->service, bench->arena, &bench->caller, &bench->file, 60, &url, &ends_at),
                  ERROR_FILE_ARCHIVED);
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 /* More rotations than a process remembers keys. */
 static void links_outlive_what_a_process_remembers(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
+    struct links_bench *bench = links_bench_new(harness_arena(state));
     for (unsigned i = 0; i < 12; i++) {
         expect_ok(signed_link_keys_rotate(&bench->service, bench->arena));
-        assert_true(opens(bench, &bench->service, make(bench, 60)));
+        assert_true(links_opens(bench, &bench->service, links_make(bench, 60)));
     }
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 static void a_key_that_another_row_sealed_does_not_open(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
-    const char *token = make(bench, 3600);
-    struct service other = a_process(bench);
+    struct links_bench *bench = links_bench_new(harness_arena(state));
+    const char *token = links_make(bench, 3600);
+    struct service other = links_process(bench);
     struct file_record *record;
     struct id link;
     struct id id = id_new();
@@ -431,10 +352,10 @@ static void a_key_that_another_row_sealed_does_not_open(void **state)
     expect_error(
         signed_link_open(&other, bench->arena, base64url_encode(bench->arena, bytes, length), &record, &link, &maker),
         ERROR_INTERNAL);
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
-static int64_t statements(struct bench *bench)
+static int64_t statements(struct links_bench *bench)
 {
     return sql_integer(bench->service.database, bench->arena,
                        "SELECT variable_value FROM information_schema.session_status WHERE variable_name ="
@@ -443,15 +364,15 @@ static int64_t statements(struct bench *bench)
 
 static void a_link_costs_one_round_trip_and_a_forged_one_none(void **state)
 {
-    struct bench *bench = bench_new(harness_arena(state));
-    const char *token = make(bench, 3600);
+    struct links_bench *bench = links_bench_new(harness_arena(state));
+    const char *token = links_make(bench, 3600);
     char *forged = arena_text(bench->arena, token);
     forged[SIGNED_LINK_TOKEN_CHARACTERS - 1] = forged[SIGNED_LINK_TOKEN_CHARACTERS - 1] == 'A' ? 'B' : 'A';
     char *strange = arena_text(bench->arena, token);
     strange[3] = strange[3] == 'A' ? 'B' : 'A';
     int64_t start = statements(bench);
     int64_t own = statements(bench) - start; /* what counting itself costs */
-    struct service cold = a_process(bench);
+    struct service cold = links_process(bench);
     struct {
         const char *token;
         struct service *service;
@@ -460,10 +381,10 @@ static void a_link_costs_one_round_trip_and_a_forged_one_none(void **state)
                  {forged, &cold, 0},          {strange, &cold, 1}, {"x", &cold, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         start = statements(bench);
-        (void)opens(bench, cases[i].service, cases[i].token);
+        (void)links_opens(bench, cases[i].service, cases[i].token);
         assert_int_equal(statements(bench) - start - own, cases[i].cost);
     }
-    bench_free(bench);
+    links_bench_free(bench);
 }
 
 static const struct CMUnitTest cases[] = {
