@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT
 """The kinds of requests in which each step fails once."""
 
+import base64
 import json
 
-from support.members import USERS, body
+from support.accounts import invitation
+from support.members import USERS, Members, body
 
 SIZE = 30_000
 
 
 class Ground:
-    """A worker, a customer, and a file of theirs."""
+    """A worker, a customer, and a file of theirs; with `accounts` others can be made, and staff can ask."""
 
-    def __init__(self, pool, account, ledger):
+    def __init__(self, pool, account, ledger, accounts=None):
         self.pool, self.account, self.ledger = pool, account, ledger
+        self.members = accounts and Members(accounts)
         self.token = account.token
         self.file = json.loads(pool.upload(ledger, self.token, SIZE).body)["id"]
         self.colleague = account.post(USERS, json=body(), status=200).json()["user"]["id"]
@@ -31,6 +34,15 @@ class Ground:
                 raise
             return None
         return answer if answer.ended else None
+
+    def ask(self, method, path, body=None):
+        """A request of the internal staff's."""
+        return self.call(method, path, body, token=self.members.administrator.token, headers={"X-Reason": "a test"})
+
+    def waiting(self, **more):
+        """The id of a new colleague who has not come in yet."""
+        self.members.database.lift_throttles()
+        return self.account.post(USERS, json=body(**more), status=200).json()["user"]["id"]
 
     def upload(self):
         return self.pool.upload(self.ledger, self.token, SIZE)
@@ -118,5 +130,117 @@ MORE_REQUESTS = {
     "public keys": lambda ground: ground.call("GET", "/.well-known/jwks.json"),
 }
 
+
+def sign_out(ground):
+    return ground.call("POST", "/customers/logout", {}, token=ground.account.session()["accessToken"])
+
+
+def new_session(ground):
+    """The id of another session of the customer's."""
+    part = ground.account.session()["accessToken"].split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))["sid"]
+
+
+def erase(ground):
+    member = ground.members.active(ground.account)
+    ground.account.patch(f"{USERS}/{member.id}", json={"status": "disabled"}, status=200)
+    return ground.call("POST", f"{USERS}/{member.id}/erase")
+
+
+def change_password(ground):
+    member = ground.members.active(ground.account)
+    return ground.call("POST", "/customers/change-password", token=member.token, body={
+        "password": member.password, "newPassword": member.password + " and more"})
+
+
+def set_password(ground):
+    return ground.ask("POST", "/customers/admin-set-password", {
+        "username": ground.waiting(), "password": "chosen by an administrator"})
+
+
+def ask_for_mail(path):
+    """A request that sends the customer a mail, of which there may be few."""
+
+    def ask(ground):
+        ground.members.database.lift_throttles()
+        return ground.call("POST", path, {"username": ground.account.email}, token=None)
+
+    return ask
+
+
+def change_address(ground):
+    ground.members.database.lift_throttles()
+    member = ground.members.active(ground.account)
+    return ground.call("POST", "/customers/change-email", token=member.token, body={
+        "newEmail": body()["email"], "password": member.password})
+
+
+def archive_one(ground):
+    answer = ground.call("DELETE", f"/system/files/{ground.file}")
+    if answer is None or answer.status not in (200, 409):
+        return answer
+    return ground.call("POST", f"/system/files/{ground.file}/restore")
+
+
+def revoke_link(ground):
+    ground.account.post(f"/system/files/{ground.file}/link", json={"expiresIn": 600}, status=200)
+    links = ground.account.get(f"/system/files/{ground.file}/links", status=200).json()["items"]
+    return ground.call("DELETE", f"/system/files/{ground.file}/links/{links[0]['id']}")
+
+
+def send_a_piece(ground):
+    """An upload by tus that is made, gets its first half, is looked at and taken back; the first answer that is none of
+    success."""
+    headers = {"Tus-Resumable": "1.0.0"}
+    made = ground.call("POST", "/system/uploads", headers={
+        **headers, "Upload-Length": "10", "Upload-Metadata": "bucket ZmlsZXM=,type bWlzYw==,filename YS50eHQ="})
+    if made is None or made.status != 201:
+        return made
+    path = "/system/uploads/" + made.headers["Location"].rpartition("/")[2]
+    sent = ground.pool.call("PATCH", path, token=ground.token, body=b"first", timeout=10,
+                            content_type="application/offset+octet-stream", headers={**headers, "Upload-Offset": "0"})
+    if sent.status != 204:
+        return sent
+    looked = ground.call("HEAD", path, headers=headers)
+    if looked is None or looked.status != 200:
+        return looked
+    return ground.call("DELETE", path, headers=headers)
+
+
+# All others: those that use up what they are made with, and those of internal staff.
+OTHER_REQUESTS = {
+    "sign-up": lambda ground: ground.ask("POST", "/customers/signup", invitation()),
+    "creation of a colleague": lambda ground: ground.call("POST", USERS, body()),
+    "invitation again": lambda ground: ground.call("POST", f"{USERS}/{ground.waiting(password=None)}/resend"),
+    "unlocking": lambda ground: ground.call("POST", f"{USERS}/{ground.colleague}/unlock"),
+    "erasing": erase,
+    "confirmation by an administrator": lambda ground: ground.ask("POST", "/customers/admin-confirm-signup", {
+        "username": ground.waiting()}),
+    "code again": ask_for_mail("/customers/resend-confirmation"),
+    "forgotten password": ask_for_mail("/customers/forgotten-password"),
+    "change of the password": change_password,
+    "password by an administrator": set_password,
+    "change of the address": change_address,
+    "logout": sign_out,
+    "end of a session": lambda ground: ground.call("DELETE", f"/customers/sessions/{new_session(ground)}"),
+    "end of a colleague's sessions": lambda ground: ground.call("DELETE", f"{USERS}/{ground.colleague}/sessions"),
+    "organisations": lambda ground: ground.ask("GET", "/customers/organisations?limit=5"),
+    "an organisation": lambda ground: ground.ask(
+        "GET", f"/customers/organisations/{ground.account.organisation['id']}"),
+    "change of an organisation": lambda ground: ground.ask(
+        "PATCH", f"/customers/organisations/{ground.account.organisation['id']}", {"quotaFiles": 1000}),
+    "archive of one file": archive_one,
+    "revocation of a link": revoke_link,
+    "a piece of an upload": send_a_piece,
+    "everybody's audit trail": lambda ground: ground.ask("GET", "/system/audit?limit=5"),
+    "cache": lambda ground: ground.ask("GET", "/system/cache"),
+    "eviction": lambda ground: ground.ask("POST", "/system/cache", {"prefixes": ["jwks:"]}),
+    "settings": lambda ground: ground.ask("GET", "/system/settings"),
+    "change of the settings": lambda ground: ground.ask("PUT", "/system/settings", {
+        "logging": {"level": "info", "filter": ""}}),
+    "versions of the settings": lambda ground: ground.ask("GET", "/system/settings/history?limit=5"),
+    "hosts": lambda ground: ground.ask("GET", "/system/stats"),
+}
+
 # What they are answered with when nothing fails, other than 200.
-USUAL = {"a wrong body": 400, "upload in pieces": 204}
+USUAL = {"a wrong body": 400, "upload in pieces": 204, "a piece of an upload": 204}

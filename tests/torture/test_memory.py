@@ -6,14 +6,13 @@ abort() and with a word on its standard error; whatever else ends it is a fault.
 import json
 import os
 import random
-import signal
 
 import pytest
 
 import support_ledger as ledgers
 from support.database import key
 from support.effort import FULL, cases
-from support_memory import Memory
+from support_memory import Memory, leaves, revive
 from support_pool import Pool
 from support_requests import MORE_REQUESTS, REQUESTS, USUAL, Ground
 
@@ -21,8 +20,6 @@ from support_requests import MORE_REQUESTS, REQUESTS, USUAL, Ground
 # them fail, in their order: a login makes thousands more, with which a key is read.
 TRIED = cases(6, 400)
 KINDS = REQUESTS | MORE_REQUESTS if FULL else REQUESTS
-# Our own last words, and those of libfcgi, which holds an assertion against it.
-WORDS = ("gatehouse: out of memory: ", "fcgiapp.c")
 
 
 @pytest.fixture()
@@ -41,29 +38,6 @@ def ground(stack, account, memory, tmp_path, ledger):
         made = Ground(pool, account, ledger)
         made.folder = folder
         yield made
-
-
-def leaves(pool, answer):
-    """Whether the worker ends: without an answer it must, with one it may still do so before it takes the next
-    request."""
-    process = pool.processes[0]
-    if answer is not None:
-        try:
-            pool.call("GET", "/system/health/live", timeout=2)
-        except OSError:
-            pass
-    else:
-        process.wait(30)
-    return process.poll() is not None
-
-
-def revive(pool, said):
-    """Starts a worker in place of the one that has ended; what is wrong with its end."""
-    ended, last = pool.processes[0].returncode, pool.log.read_text(errors="replace")[said:]
-    pool.kill()
-    pool.start()
-    in_order = ended == 0 or (ended == -signal.SIGABRT and any(words in last for words in WORDS))
-    return None if in_order else f"the worker ended by {ended} with the words {last!r}"
 
 
 def allocations(memory, request):

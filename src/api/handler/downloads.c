@@ -121,6 +121,14 @@ static void count_bytes(const struct call *call, const struct range *sent, bool 
                     sent->last - sent->first + 1);
 }
 
+/* Reads ahead: a store that fails now is told with an error, in place of a reply that breaks off. */
+static struct error *peek(const struct call *call, struct blob_reader *bytes, uint64_t first)
+{
+    char byte;
+    size_t got;
+    return call->request->method == METHOD_HEAD ? NULL : blob_read(bytes, first, &byte, 1, &got);
+}
+
 /* Sends the file or a range of it, through the web server where that gives the right reply. */
 static struct error *send_bytes(struct call *call, const struct file_record *record,
                                 const struct range_conditions *conditions, enum range_answer answer,
@@ -135,8 +143,11 @@ static struct error *send_bytes(struct call *call, const struct file_record *rec
     TRY(open_bytes(call, record, &bytes));
     if (!server_can_send(call, conditions, answer))
         delivery = "stream";
-    count_bytes(call, answer == RANGE_ANSWER_PART ? range : &whole, strcmp(delivery, "stream") != 0);
-    if (strcmp(delivery, "stream") != 0) {
+    bool by_server = strcmp(delivery, "stream") != 0;
+    if (!by_server)
+        TRY(peek(call, bytes, answer == RANGE_ANSWER_PART ? range->first : 0));
+    count_bytes(call, answer == RANGE_ANSWER_PART ? range : &whole, by_server);
+    if (by_server) {
         blob_close(bytes);
         return hand_over(call, record, answer == RANGE_ANSWER_PART ? range : NULL);
     }
