@@ -26,8 +26,9 @@ KINDS = {
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",
     "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
-    "package": "the Debian packages, built and tried in clean roots of Debian 12 and Debian 13, and the images for "
-               "containers of Debian 12; only root can, who may mount; only when named",
+    "package": "the Debian packages, built and tried in clean roots of Debian 12 and Debian 13, the commands of the "
+               "guides there, and the images for containers of Debian 12, in a full run of Debian 13 as well; only "
+               "root can, who may mount; only when named",
     "fuzz": "each parser of bytes from outside under libFuzzer, a minute each, ten in a full run; only when named",
     "analyse": "the sources with gcc -fanalyzer and clang-tidy: a quarter of an hour the first time, then only what "
                "has changed; only when named",

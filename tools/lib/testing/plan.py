@@ -396,10 +396,11 @@ class Plan:
             self.run_debian13()
 
     def package(self):
-        """Packages of both releases of Debian, images of the older one."""
+        """Packages of both releases of Debian, images of the older one; in a full run those of the other, too."""
         if "package" in self.chosen.left_out:
             return [Job("package", lambda: self.tell_left_out("package", "package"))]
-        wanted = [("packages", release) for release in RELEASES] + [("containers", RELEASES[0])]
+        wanted = [("packages", release) for release in RELEASES]
+        wanted += [("containers", release) for release in (RELEASES if self.chosen.full else RELEASES[:1])]
         return [Job(f"package {kind} {release}", lambda kind=kind, release=release: self.run_package(kind, release))
                 for kind, release in wanted]
 
