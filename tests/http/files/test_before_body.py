@@ -162,7 +162,8 @@ def test_who_may_not_upload_leaves_nothing_of_a_piece_on_the_disk(request, stack
 @pytest.mark.parametrize("method, path", [
     ("PUT", "/system/files"), ("GET", "/system/files"), ("OPTIONS", "/system/files"), ("POST", "/system/files/"),
     ("POST", "/system//files"), ("POST", "/system/%66iles"), ("POST", "/system/files;x"), ("POST", "/SYSTEM/FILES"),
-    ("POST", "/system/uploads/x"), ("PUT", "/system/uploads"), ("POST", "/customers/login"), ("POST", "/"),
+    ("POST", "/system/uploads/x"), ("PUT", "/system/uploads"), ("POST", "/system//uploads"),
+    ("POST", "/system/%75ploads"), ("PATCH", "/system/%75ploads/x"), ("POST", "/customers/login"), ("POST", "/"),
     ("POST", "/_gatehouse_refused")])
 @pytest.mark.usefixtures("nothing_spooled")
 def test_what_is_no_upload_is_not_spooled_beyond_a_small_bound(stack, method, path, length):
