@@ -45,12 +45,10 @@ def bound_for(pid, more):
     return [number for number in range(len(used) + more + 1) if number not in used][more]
 
 
-def revived(pool):
+def revived(pool, answer):
     """Whether the worker has left, in order: it cannot take another connection. multiwatch then starts another one;
     here that is done by hand."""
-    try:
-        pool.processes[0].wait(0.2)
-    except subprocess.TimeoutExpired:
+    if not leaves(pool, answer):
         return False
     assert pool.processes[0].returncode >= 0, f"the worker was ended by signal {-pool.processes[0].returncode}"
     pool.kill()
@@ -78,7 +76,7 @@ def test_a_worker_without_descriptors_says_so_and_goes_on(stack, ground, databas
         whole = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (bound_for(pid, more), whole[1]))
         answer = ask(ground)
-        left = revived(pool)
+        left = revived(pool, answer)
         if not left:
             resource.prlimit(pid, resource.RLIMIT_NOFILE, whole)
         where = f"{name}, {more} descriptors: {answer}"
