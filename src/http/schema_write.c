@@ -138,6 +138,10 @@ static void describe_type(struct buffer *buffer, const char *type, bool nullable
         buffer_add_format(buffer, "\"type\":\"%s\"", type);
 }
 
+/* A language of two or three letters; what may follow is in an order that no pattern says in a line. */
+#define LANGUAGE_PATTERN "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
+#define SECRET_PATTERN "^[^\\\\u0000]*$"
+
 /* What a free text may hold: no control characters, or what the field says. NULL: anything. */
 static const char *text_pattern(const struct schema_field *field)
 {
@@ -155,6 +159,10 @@ static void describe_pattern(struct buffer *buffer, const struct schema_field *f
         pattern = "^\\\\+[1-9][0-9]{6,14}$";
     else if (input && field->type == SCHEMA_NAME)
         pattern = NAME_PATTERN;
+    else if (input && field->type == SCHEMA_LANGUAGE)
+        pattern = LANGUAGE_PATTERN;
+    else if (input && field->type == SCHEMA_SECRET)
+        pattern = SECRET_PATTERN;
     else if (input && (field->type == SCHEMA_TEXT || field->type == SCHEMA_TEXTS))
         pattern = text_pattern(field);
     if (pattern != NULL)
@@ -181,7 +189,7 @@ static void describe_texts(struct buffer *buffer, const struct schema_field *fie
 static void describe_text(struct buffer *buffer, const struct schema_field *field, bool input, bool nullable)
 {
     static const char *const formats[] = {
-        [SCHEMA_EMAIL] = "email", [SCHEMA_TIME] = "date-time", [SCHEMA_SECRET] = "password", [SCHEMA_ID] = "uuid"};
+        [SCHEMA_EMAIL] = "idn-email", [SCHEMA_TIME] = "date-time", [SCHEMA_SECRET] = "password", [SCHEMA_ID] = "uuid"};
     const char *format = field->type <= SCHEMA_ID ? formats[field->type] : NULL;
     describe_type(buffer, "string", nullable);
     if (format != NULL || (field->flags & SCHEMA_READ_AS_TIME) != 0)

@@ -130,7 +130,10 @@ static void add_body(struct writer *writer, const struct route *route)
     if (route->body_kind == BODY_NONE)
         return;
     if (route->body_kind == BODY_BYTES) {
-        add(writer, "\"requestBody\":{\"required\":false,\"content\":{\"application/offset+octet-stream\":{\"schema\":"
+        /* A new upload may come without its first bytes. */
+        add(writer, route->method == METHOD_PATCH ? "\"requestBody\":{\"required\":true,\"content\":{"
+                                                  : "\"requestBody\":{\"required\":false,\"content\":{");
+        add(writer, "\"application/offset+octet-stream\":{\"schema\":"
                     "{\"type\":\"string\",\"format\":\"binary\"},\"example\":\"the next bytes of the file\"}}},");
         return;
     }

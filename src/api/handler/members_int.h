@@ -18,14 +18,15 @@ struct validation;
 #define MEMBERS_ROLES_FIELD(body, place)                                                                               \
     {.name = "roles",                                                                                                  \
      .type = SCHEMA_TEXTS,                                                                                             \
-     .flags = SCHEMA_UNCHECKED,                                                                                        \
+     .flags = SCHEMA_UNCHECKED | SCHEMA_UNIQUE,                                                                        \
      .maximum = LIMIT_USER_ROLES,                                                                                      \
      .item_maximum = LIMIT_FIELD_BYTES,                                                                                \
+     .pattern = "^[^\\\\u0000]*$",                                                                                     \
      .offset = offsetof(body, place)}
 #define MEMBERS_PERMISSIONS_FIELD(body, place)                                                                         \
     {.name = "permissions",                                                                                            \
      .type = SCHEMA_TEXTS,                                                                                             \
-     .flags = SCHEMA_UNCHECKED,                                                                                        \
+     .flags = SCHEMA_UNCHECKED | SCHEMA_UNIQUE,                                                                        \
      .maximum = LIMIT_USER_PERMISSIONS,                                                                                \
      .item_maximum = LIMIT_FIELD_BYTES,                                                                                \
      .pattern = PERMISSION_PATTERN,                                                                                    \

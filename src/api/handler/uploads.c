@@ -40,6 +40,7 @@
     {.name = "Upload-Checksum",                                                                                        \
      .type = SCHEMA_TEXT,                                                                                              \
      .maximum = 64,                                                                                                    \
+     .pattern = "^sha256 [A-Za-z0-9+/]{43}=$",                                                                         \
      .description = "sha256 and the SHA-256 of the body in base64. A body that does not fit does not count."}
 #define LENGTH_FIELD(text)                                                                                             \
     {.name = "Upload-Length", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = INT64_MAX, .description = (text)}

@@ -19,8 +19,9 @@ KINDS = {
             "what happens when its daemons die; only when named",
     "cluster": "three hosts, three nodes of Galera, HAProxy and a store of several addresses, and what happens when "
                "one of them dies",
-    "clients": "the clients in clients/, the OpenAPI document with Spectral and Redocly, and resumable uploads with "
-               "tus-js-client, Uppy and tuspy; what they need is fetched once from the registries of packages",
+    "clients": "the clients in clients/, the OpenAPI document with Spectral, Redocly and Schemathesis (300 s for each "
+               "of three people in a full run), and resumable uploads with tus-js-client, Uppy and tuspy; what they "
+               "need is fetched once from the registries of packages",
     "web": "the pages for people in Debian's Chromium; pictures of each screen are kept in .build/test/pictures",
     "torture": "faults of memory, disk and network on purpose",
     "dist": "make distcheck",

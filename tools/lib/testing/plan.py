@@ -25,7 +25,7 @@ RELEASES = ("bookworm", "trixie")
 STORE = "versitygw"
 STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks", "resumable_judgement")
 CLIENTS = "tus-clients"
-API_CLIENTS, LINT = "api-clients", "document-lint"
+API_CLIENTS, LINT, FUZZER = "api-clients", "document-lint", "schemathesis"
 DRIVER = "playwright"
 GO = ("/usr/local/go/bin/go", "/usr/lib/go/bin/go")
 # Thousands of sign-ups and logins of a quick run need not cost an attacker anything: the least that may be configured.
@@ -76,7 +76,8 @@ class Plan:
         self.tests = chosen.top / "tests"
         self.cheap_passwords = () if chosen.full else CHEAP_PASSWORDS
         self.fetched = {}
-        self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE, CLIENTS, API_CLIENTS, LINT, DRIVER)}
+        self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE, CLIENTS, API_CLIENTS, LINT, FUZZER,
+                                                             DRIVER)}
 
     def make(self, name, *arguments, **how):
         """One run of make in the build folder."""
@@ -341,16 +342,19 @@ class Plan:
     def run_clients(self):
         """Resumable uploads with clients as their registries have them, the clients of this tree, and the document that
         those are made of."""
-        if not all([self.fetch(CLIENTS), self.fetch(API_CLIENTS), self.fetch(LINT)]):
+        if not all([self.fetch(name) for name in (CLIENTS, API_CLIENTS, LINT, FUZZER)]):
             return
         fetched = self.quick / "emulators"
         with Stack(self.chosen, self.steps, "with clients", self.cheap_passwords) as stack:
             if stack.ready:
                 self.pytest("uploads with clients", stack, [self.tests / "http" / "files" / "with_tus_clients.py"],
                             self.clients_of_tus())
-                self.pytest("clients", stack, [self.tests / "clients", *self.chosen.pytest],
-                            {"GATEHOUSE_API_CLIENTS": str(fetched / API_CLIENTS),
-                             "GATEHOUSE_DOCUMENT_LINT": str(fetched / LINT)})
+                found = {"GATEHOUSE_API_CLIENTS": str(fetched / API_CLIENTS),
+                         "GATEHOUSE_DOCUMENT_LINT": str(fetched / LINT),
+                         "GATEHOUSE_SCHEMATHESIS": str(fetched / FUZZER)}
+                self.pytest("clients", stack, [self.tests / "clients", *self.chosen.pytest], found)
+                # Last, since it changes whatever it may.
+                self.pytest("schemathesis", stack, [self.tests / "clients" / "with_schemathesis.py"], found)
 
     def clients_of_tus(self):
         """Where tests find them."""
