@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""The kinds of tests that look at the sources, or that start what they need themselves."""
+
+import concurrent.futures
+import pathlib
+
+import counts
+from lanes import Job
+from options import KINDS
+from runner import Runner
+
+CHECKS_AT_ONCE = 2
+ANALYSES = ("check-fanalyzer", "check-tidy")
+FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
+# Zeros are counted, no times: a worker that loses 20 bytes at each request still goes over the bound.
+BENCH_ROUNDS = ("--rounds", "2", "--seconds", "1")
+FUZZ_LIMIT_SECONDS = 6 * 3600
+TORTURE_LIMIT_SECONDS = 3 * 3600
+RELEASES = ("bookworm", "trixie")
+UNITS_AT_ONCE = 5
+
+
+class KindsOfSources(Runner):
+    """A method a kind, of its name: its jobs."""
+
+    def build(self):
+        """The programs as the quick start installs them, and those of the unit tests, from one build folder."""
+        for step in (
+                lambda: self.steps.run("build", [
+                    self.chosen.top / "tools" / "quickstart", "--build-only", "--no-install", "--build-directory",
+                    self.quick, f"--configure-arguments={self.chosen.configure}"]),
+                lambda: self.make("build of tests", f"-j{max(2, self.chosen.lanes // 2)}", "check", "TESTS=")):
+            done = step()
+            counts.one(done)
+            self.steps.note(done)
+            if not done.good:
+                self.steps.gave_up = True
+                return
+
+    def checks(self):
+        """Every check that stands in tools, but for those that take minutes."""
+        return [Job("checks", self.run_checks, first=True)]
+
+    def run_checks(self):
+        found = sorted(path for path in self.chosen.top.glob("tools/check-*") if path.name not in ANALYSES)
+        own = ["tests/bench/test_measure.py", *sorted(self.chosen.top.glob("tests/tools/test_*.py"))]
+        commands = [[path] for path in found] + [["/usr/bin/python3", "-I", "-B", path] for path in own]
+        with concurrent.futures.ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
+            list(pool.map(self.run_check, commands if found else [["false"]]))
+
+    def unit(self):
+        return [Job("unit", self.run_unit)]
+
+    def run_unit(self):
+        step = self.make("make check", f"-j{UNITS_AT_ONCE}", "check", "VERBOSE=1",
+                         environment={"TMPDIR": self.steps.disk})
+        counts.tap(step)
+        self.steps.note(step)
+
+    def dist(self):
+        return [Job("dist", self.run_dist)]
+
+    def run_dist(self):
+        """A second whole make check only in a full run."""
+        step = self.make("make distcheck", "-j2", "distcheck", *([] if self.chosen.full else ["TESTS="]),
+                         environment={"TMPDIR": self.steps.disk})
+        counts.one(step)
+        self.steps.note(step)
+
+    def debian13(self):
+        if "debian13" in self.chosen.left_out:
+            return [Job("debian13", lambda: self.tell_left_out("debian13", "Debian 13"))]
+        return [] if "torture" in self.chosen.kinds else [Job("debian13", self.run_debian13)]
+
+    def run_debian13(self):
+        """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run."""
+        kinds = ["checks", "unit"]
+        if self.chosen.full:
+            kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse", "ceph")]
+        cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
+        step = self.steps.run("Debian 13", [self.chosen.top / "tools" / "lib" / "debian13", cache,
+                                            f"{self.steps.disk}/debian13", *kinds],
+                              environment={"FULL": "yes" if self.chosen.full else ""}, limit=5400)
+        counts.summary(step)
+        self.steps.note(step)
+
+    def torture(self):
+        return [Job("torture", self.run_torture)]
+
+    def run_torture(self):
+        step = self.steps.run("torture", [self.tests / "torture" / "run"], environment={
+            "TMPDIR": self.steps.disk,
+            "GATEHOUSE_BUILD": str(self.quick / "build"), "GATEHOUSE_QUICKSTART_BUILD": str(self.quick),
+            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure,
+            "GATEHOUSE_TEST_FULL": "yes" if self.chosen.full else ""}, limit=TORTURE_LIMIT_SECONDS)
+        counts.tap(step)
+        self.steps.note(step)
+        # Never beside one another: what torture unmounts would stay mounted in the namespace of the other root.
+        if "debian13" in self.chosen.kinds and "debian13" not in self.chosen.left_out:
+            self.run_debian13()
+
+    def package(self):
+        """Packages of both releases of Debian, images of the older one; in a full run those of the other, too."""
+        if "package" in self.chosen.left_out:
+            return [Job("package", lambda: self.tell_left_out("package", "package"))]
+        wanted = [("packages", release) for release in RELEASES]
+        wanted += [("containers", release) for release in (RELEASES if self.chosen.full else RELEASES[:1])]
+        return [Job(f"package {kind} {release}", lambda kind=kind, release=release: self.run_package(kind, release))
+                for kind, release in wanted]
+
+    def run_package(self, kind, release):
+        """The Debian packages or the images for containers, in clean roots of this release, which are kept for the next
+        run."""
+        tool = self.chosen.top / "tools" / "lib" / ("package" if kind == "packages" else kind)
+        step = self.steps.run(f"{kind} {release}", [tool, pathlib.Path.home() / ".cache" / "gatehouse",
+                                                    f"{self.steps.disk}/{kind}-{release}", release], limit=5400)
+        counts.tap(step)
+        self.steps.note(step)
+
+    def fuzz(self):
+        return [Job("fuzz", self.run_fuzz)]
+
+    def run_fuzz(self):
+        """Each target under libFuzzer; what it finds is kept for the next run."""
+        seconds = FUZZ_SECONDS_FULL if self.chosen.full else FUZZ_SECONDS
+        step = self.steps.run("fuzz", [self.tests / "fuzz" / "run", "--seconds", seconds], limit=FUZZ_LIMIT_SECONDS)
+        counts.tap(step)
+        self.steps.note(step)
+
+    def analyse(self):
+        """The compilers are the same in the clean root of Debian 13, so they look only here."""
+        return [Job("analyse", self.run_analyse)]
+
+    def run_analyse(self):
+        """One after the other: each uses every core."""
+        for name in ANALYSES:
+            self.run_check([self.chosen.top / "tools" / name])
+        self.run_check(["/usr/bin/python3", "-I", "-B", self.tests / "tools" / "with_compilers.py"])
+
+    def bench(self):
+        return [Job("last bench", self.run_bench, alone=True)]
+
+    def run_bench(self):
+        rounds = () if self.chosen.full else BENCH_ROUNDS
+        step = self.steps.run("bench", [self.chosen.top / "tools" / "bench", "quick", *rounds, "--no-install",
+                                        "--build-directory",
+                                        self.quick, f"--configure-arguments={self.chosen.configure}"])
+        counts.one(step)
+        self.steps.note(step)
