@@ -15,6 +15,8 @@ from support.programs.host import Host
 from support_proxy import StatementProxy
 from support_site import Site, worker_of
 
+pytestmark = pytest.mark.hosts
+
 PASSWORD = "administrator password 1"
 FAULTS = {"refused": (1105, "HY000", "Unknown error"), "lost on its way": "before"}
 MOST = 400 if FULL else 8

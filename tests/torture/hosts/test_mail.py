@@ -15,6 +15,8 @@ from support.programs.host import Host
 from support_outbound import MailProxy
 from support_site import Site, worker_of
 
+pytestmark = pytest.mark.hosts
+
 PASSWORD = "administrator password 1"
 # A silent server is waited for for half a minute.
 FAULTS = ("hung up", "half", "silent") if FULL else ("hung up", "half")

@@ -16,6 +16,8 @@ from support.members import USERS
 from support_outbound import HttpProxy
 from support_site import Kind, Site, each_call_fails_once, worker_of
 
+pytestmark = pytest.mark.hosts
+
 ADMIN_PASSWORD, OWNER_PASSWORD = "administrator password 1", "owner's own password 2"
 TESTING = "provider_login_seconds = 2\nprovider_admin_seconds = 2\nprovider_rest_seconds = 1\n"
 NUMBERS = itertools.count(1)

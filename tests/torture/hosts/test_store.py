@@ -20,6 +20,8 @@ from support.programs.host import Host
 from support_outbound import HttpProxy
 from support_site import Kind, Site, each_call_fails_once, worker_of
 
+pytestmark = pytest.mark.hosts
+
 SERVER = remote.SERVERS.parent / "blob" / "s3" / "s3_server.py"
 PASSWORD = "administrator password 1"
 SETTINGS = """[files]
