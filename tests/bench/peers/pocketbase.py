@@ -69,6 +69,7 @@ class PocketBase(Started):
         self.stack = stack
         self.program = build(folder)
         self.folder = stack.folder / "pocketbase"
+        self.data = self.folder / "data"  # the program makes other folders beside it
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self.password = secrets.token_hex(16)
@@ -77,7 +78,7 @@ class PocketBase(Started):
     def start(self):
         self.end()
         self.folder.mkdir()
-        child = self.stack.run([self.program, "superuser", "upsert", MAIL, self.password, f"--dir={self.folder}"],
+        child = self.stack.run([self.program, "superuser", "upsert", MAIL, self.password, f"--dir={self.data}"],
                                "pocketbase.log")
         self.children.append(child)
         status = child.wait()
@@ -85,7 +86,7 @@ class PocketBase(Started):
         if status != 0:
             raise Trouble(f"PocketBase could not make its tables; see {self.stack.folder}/pocketbase.log.")
         self.children.append(self.stack.run([self.program, "serve", f"--http=127.0.0.1:{self.port}",
-                                             f"--dir={self.folder}", "--dev=false"], "pocketbase.log"))
+                                             f"--dir={self.data}", "--dev=false"], "pocketbase.log"))
         self.stack.await_answer("pocketbase", self.port, "/api/health", 60)
         self.set_up()
 
@@ -151,13 +152,13 @@ class PocketBase(Started):
     def stored(self, kept):
         """The files that were uploaded, but for the one behind a path."""
         keep = kept.split("/")[4]
-        return [path for path in self.folder.glob("storage/*/*/*")
+        return [path for path in self.data.glob("storage/*/*/*")
                 if path.parent.name != keep and path.suffix != ".attrs"]
 
     def forget(self, kept):
         """Removes them, rows and bytes."""
         for path in self.stored(kept):
             shutil.rmtree(path.parent)
-        with sqlite3.connect(self.folder / "data.db", timeout=30) as database:
+        with sqlite3.connect(self.data / "data.db", timeout=30) as database:
             database.execute("DELETE FROM documents WHERE title = 'bench' AND id <> ?", (kept.split("/")[4], ))
         database.close()
