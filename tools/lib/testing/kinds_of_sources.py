@@ -17,7 +17,7 @@ BENCH_ROUNDS = ("--rounds", "2", "--seconds", "1")
 FUZZ_LIMIT_SECONDS = 6 * 3600
 TORTURE_LIMIT_SECONDS = 3 * 3600
 RELEASES = ("bookworm", "trixie")
-UNITS_AT_ONCE = 5
+UNITS_AT_ONCE = 4
 
 
 class KindsOfSources(Runner):
