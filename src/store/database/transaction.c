@@ -33,12 +33,20 @@ static void roll_back(struct database *database)
         connection_close(database);
 }
 
+/* Whether another try may help: after a conflict, or on another node, which has nothing of what this one did not do. */
+static bool may_try_again(const struct database *database, const struct fault *fault, bool maybe_done)
+{
+    bool left = fault->failure == DATABASE_FAILURE_LOST && !maybe_done && database->hosts.count > 1;
+    return fault->failure == DATABASE_FAILURE_CONFLICT || left;
+}
+
+/* A node that is about to end refuses COMMIT as it refuses any statement (1047): then nothing is committed. */
 static struct error *commit(struct database *database, struct arena *arena, bool *unknown_out, bool *conflict_out)
 {
     struct fault fault;
     if (command(database, "COMMIT", &fault))
         return NULL;
-    *conflict_out = fault.failure == DATABASE_FAILURE_CONFLICT;
+    *conflict_out = may_try_again(database, &fault, fault.maybe_done);
     /* Interrupted or out of time while it committed (1317, 1969): the outcome is unknown as well. */
     bool lost = fault.failure == DATABASE_FAILURE_LOST && fault.maybe_done;
     bool unknown = lost || fault.number == 1317 || fault.number == 1969;
@@ -68,8 +76,7 @@ static struct error *transaction_once(struct database *database, struct arena *a
     struct error *error = body->run(database, arena, body->context);
     if (database->transaction == TRANSACTION_DOOMED) {
         /* A transaction that lost its connection before COMMIT was sent is rolled back: another node may take it. */
-        *conflict_out = database->doom.failure == DATABASE_FAILURE_CONFLICT ||
-                        (database->doom.failure == DATABASE_FAILURE_LOST && database->hosts.count > 1);
+        *conflict_out = may_try_again(database, &database->doom, false);
         if (error == NULL)
             error = database_failure_error(arena, &database->doom, "in a transaction");
     }
