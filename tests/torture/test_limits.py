@@ -149,8 +149,9 @@ def test_a_worker_without_memory_of_its_group_costs_its_request_alone(stack, gro
     for left in LEFT:
         with Group("memory") as group:
             process = pool.processes[0]
-            group.add(process.pid)
+            # First the bound: the kernel refuses one below what a process has taken meanwhile.
             group.bound(left)
+            group.add(process.pid)
             answer = ask(ground)
             group.lift()
             where = f"{name}, {left} bytes in its group: {answer}"
