@@ -2,9 +2,7 @@
 """What the tests of a real Ceph share. GATEHOUSE_QUICKSTART names the quickstart.json of `tools/quickstart --store
 ceph`. They use the client of tests/http and the load of tests/cluster."""
 
-import os
 import pathlib
-import signal
 import sys
 
 import pytest
@@ -20,27 +18,10 @@ from support.database import Database  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.openapi import Document  # noqa: E402
 from support.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
-from support.stack import Stack  # noqa: E402
 from support_ceph import Ceph  # noqa: E402
-from support_figures import Figures  # noqa: E402
+from support_fixtures import figures, full, pytest_sessionstart, stack  # noqa: E402, F401
 
 PEOPLE = 6
-
-
-def pytest_sessionstart():
-    # Whoever ends us by a signal has the fixtures end what they have started.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-
-@pytest.fixture(scope="session")
-def full():
-    """Whether the long variants are asked for (tools/test full)."""
-    return bool(os.environ.get("GATEHOUSE_TEST_FULL"))
-
-
-@pytest.fixture(scope="session")
-def stack():
-    return Stack(os.environ["GATEHOUSE_QUICKSTART"])
 
 
 @pytest.fixture(scope="session")
@@ -71,11 +52,3 @@ def accounts(stack):
 def people(accounts):
     """Who reads and uploads while something breaks."""
     return [accounts.customer() for _ in range(PEOPLE)]
-
-
-@pytest.fixture(scope="session")
-def figures():
-    """Where tests write what they have measured; printed at once and at the end."""
-    made = Figures()
-    yield made
-    made.tell()

@@ -4,9 +4,7 @@
 They use the client and the accounts of tests/http. GATEHOUSE_QUICKSTART names the quickstart.json of a cluster.
 """
 
-import os
 import pathlib
-import signal
 import sys
 
 import pytest
@@ -23,25 +21,8 @@ from support.mail import Mailbox  # noqa: E402
 from support.members import Members  # noqa: E402
 from support.openapi import Document  # noqa: E402
 from support.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
-from support.stack import Stack  # noqa: E402
 from support_cluster import Cluster  # noqa: E402
-from support_figures import Figures  # noqa: E402
-
-
-def pytest_sessionstart():
-    # Whoever ends us by a signal has the fixtures end what they have started.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-
-@pytest.fixture(scope="session")
-def full():
-    """Whether the long variants are asked for (tools/test full)."""
-    return bool(os.environ.get("GATEHOUSE_TEST_FULL"))
-
-
-@pytest.fixture(scope="session")
-def stack():
-    return Stack(os.environ["GATEHOUSE_QUICKSTART"])
+from support_fixtures import figures, full, pytest_sessionstart, stack  # noqa: E402, F401
 
 
 @pytest.fixture(scope="session")
@@ -93,14 +74,6 @@ def fresh_throttle(whole, database):
 def customer(accounts):
     """A new customer of the test's own."""
     return accounts.customer()
-
-
-@pytest.fixture(scope="session")
-def figures():
-    """Where tests write what they have measured; printed at once and at the end."""
-    made = Figures()
-    yield made
-    made.tell()
 
 
 @pytest.fixture()

@@ -65,6 +65,15 @@ def check_files(stack, ground, database):
     ledgers.repair(stack, database, ground.folder)
 
 
+def check_answer(ground, ask, where, answer, usual):
+    """The right one or an error of ours, where there is one; and the next request is answered as ever."""
+    if answer is not None:
+        assert answer.status in (usual, 500), where
+        assert answer.status == usual or json.loads(answer.body)["code"], where
+    again = ask(ground)
+    assert again is not None and again.status == usual, f"{where}; afterwards {again}"
+
+
 @pytest.mark.parametrize("name", REQUESTS)
 def test_a_worker_without_descriptors_says_so_and_goes_on(stack, ground, database, name):
     """Each request with every number of descriptors from none to enough."""
@@ -81,12 +90,8 @@ def test_a_worker_without_descriptors_says_so_and_goes_on(stack, ground, databas
             resource.prlimit(pid, resource.RLIMIT_NOFILE, whole)
         where = f"{name}, {more} descriptors: {answer}"
         assert left or answer is not None, where
-        if answer is not None:
-            assert answer.status in (usual, 500), where
-            assert answer.status == usual or json.loads(answer.body)["code"], where
+        check_answer(ground, ask, where, answer, usual)
         seen.append(answer and answer.status)
-        again = ask(ground)
-        assert again is not None and again.status == usual, f"{where}; afterwards {again}"
     print(f"{name}: {seen}")
     assert seen[-1] == usual
     assert name not in NEEDING or seen[0] != usual
@@ -94,13 +99,6 @@ def test_a_worker_without_descriptors_says_so_and_goes_on(stack, ground, databas
 
 
 # ---- memory
-
-
-def check_answer(where, answer, usual):
-    """The right one or an error of ours, where there is one."""
-    if answer is not None:
-        assert answer.status in (usual, 500), where
-        assert answer.status == usual or json.loads(answer.body)["code"], where
 
 
 def size_of(pid):
@@ -130,10 +128,8 @@ def test_a_worker_without_address_space_says_so_or_ends(stack, ground, database,
             assert fault is None, f"{where}: {fault}"
         else:
             resource.prlimit(pid, resource.RLIMIT_AS, whole)
-        check_answer(where, answer, usual)
+        check_answer(ground, ask, where, answer, usual)
         seen.append(answer and answer.status)
-        again = ask(ground)
-        assert again is not None and again.status == usual, f"{where}; afterwards {again}"
     print(f"{name}: {seen}")
     assert seen[-1] == usual
     assert name not in NEEDING_MEMORY or seen[0] != usual
@@ -160,10 +156,8 @@ def test_a_worker_without_memory_of_its_group_costs_its_request_alone(stack, gro
             if process.poll() is not None:
                 pool.kill()
                 pool.start()
-        check_answer(where, answer, usual)
+        check_answer(ground, ask, where, answer, usual)
         seen.append(answer and answer.status)
-        again = ask(ground)
-        assert again is not None and again.status == usual, f"{where}; afterwards {again}"
     print(f"{name}: {seen}")
     assert seen[-1] == usual
     check_files(stack, ground, database)

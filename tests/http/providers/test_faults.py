@@ -98,14 +98,6 @@ class Site:
         self.admin = self.login(types.SimpleNamespace(email=remote.ADMIN, password=PASSWORDS["admin"]))["accessToken"]
         self.owner, self.other = self.person("owner"), self.person("other")
 
-    def forget_failures(self):
-        """As if the provider had never failed, and nobody had tried a password."""
-        gate = self.host.folder / "run" / "cache-calls"
-        if gate.exists():
-            gate.write_bytes(b"")
-        for (table, ) in self.host.rows("SHOW TABLES LIKE %s", "%throttle%"):
-            self.host.rows(f"DELETE FROM `{table}`")
-
     @contextlib.contextmanager
     def going_on(self):
         """Meanwhile somebody with a good token works, and is never refused."""
@@ -149,7 +141,7 @@ def site(request, stack, document, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def fresh(site):
-    site.forget_failures()
+    site.host.forget_failures()
 
 
 def timed(call, *arguments, **more):
@@ -208,7 +200,7 @@ def test_passwords_whose_change_was_not_answered_are_known_all_the_same(site):
             body = {"username": email, "password": temporary, "newPassword": person.password}
             reply = site.api.post("/customers/login", json=body, timeout=PATIENCE, status=status)
         assert site.front.count(site.signs.answer) == before + 1
-        site.forget_failures()
+        site.host.forget_failures()
     assert site.status(email) == "active"
     token = reply.json()["tokens"]["accessToken"]
     for kind, status in (("reset after", (500, )), ("lost", (200, 204))):
@@ -217,7 +209,7 @@ def test_passwords_whose_change_was_not_answered_are_known_all_the_same(site):
             site.api.post("/customers/change-password", token=token, timeout=PATIENCE, status=status,
                           json={"password": person.password, "newPassword": PASSWORDS["other"]})
         assert site.front.count(site.signs.change) == before + 1
-        site.forget_failures()
+        site.host.forget_failures()
     site.login(person, status=401, code="auth.credentials")
     person.password = PASSWORDS["other"]
     site.login(person)
@@ -321,7 +313,7 @@ def test_a_slow_provider_leaves_workers_free(site):
         for one in refreshes:
             one.result(PATIENCE)
     assert 1 <= site.front.waiting_most <= PLACES
-    site.forget_failures()
+    site.host.forget_failures()
     for token in sessions:
         site.refresh(token, status=200)
 

@@ -51,21 +51,13 @@ class Site:
     def settle(self):
         """Everything that waits for the job runner is done, and nothing has been given up."""
         for _ in range(10):
-            self.forget_failures()
+            self.host.forget_failures()
             self.host.rows("UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) WHERE status = 'waiting'")
             assert self.jobs().status == 200
             if not self.host.rows("SELECT 1 FROM outbox WHERE status = 'waiting'"):
                 break
         left = self.host.rows("SELECT kind, status, attempts, last_error FROM outbox WHERE status <> 'done'")
         assert not left, f"the job runner has left {left}"
-
-    def forget_failures(self):
-        """As if no call had ever failed, and nobody had tried a password."""
-        gate = self.host.folder / "run" / "cache-calls"
-        if gate.exists():
-            gate.write_bytes(b"")
-        for (table, ) in self.host.rows("SHOW TABLES LIKE %s", "%throttle%"):
-            self.host.rows(f"DELETE FROM `{table}`")
 
     def lives(self):
         """Whether the worker is the one that was started."""
@@ -108,7 +100,7 @@ def check_answer(site, where, answer, usual):
 def each_call_fails_once(site, name, kind, least=2):
     """Makes the request once for each fault of each of its calls; how often it was answered with what."""
     given = kind.prepare(site)
-    site.forget_failures()
+    site.host.forget_failures()
     site.proxy.arm()
     answer = kind.act(site, given)
     count = site.proxy.disarm()[0]
@@ -118,7 +110,7 @@ def each_call_fails_once(site, name, kind, least=2):
     for fault, nth in faults_of(count, least):
         where = f"{name}: call {nth} of {count} is {fault}"
         given = kind.prepare(site)
-        site.forget_failures()
+        site.host.forget_failures()
         site.proxy.arm(fault, nth)
         try:
             answer = kind.act(site, given)
@@ -126,7 +118,7 @@ def each_call_fails_once(site, name, kind, least=2):
             met += site.proxy.disarm()[1]
         check_answer(site, where, answer, kind.usual)
         seen[answer.status] = seen.get(answer.status, 0) + 1
-        site.forget_failures()
+        site.host.forget_failures()
         try:
             kind.check(site, given, answer)
         except AssertionError as fault_found:

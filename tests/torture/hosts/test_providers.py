@@ -88,7 +88,7 @@ class ProviderSite(Site):
             assert answer.status in (200, 400, 401), answer
             if answer.status != 401:
                 found.append(one)
-            self.forget_failures()
+            self.host.forget_failures()
         return found
 
 
