@@ -37,8 +37,9 @@ struct row_lock row_lock_of(struct database *database, const char *kind, const v
 
 /*
  * Takes the lock for `seconds`. Waits up to `patience` milliseconds while another handle holds it; *held_out is false
- * when that one still holds it then. Where the holder took it on another server, it ends 30 s later: the clocks of two
- * servers may be as far apart. Not inside a transaction.
+ * when that one still holds it then. Where the holder took it on another server, or with another account, it ends 30 s
+ * later: the clocks of two servers may be as far apart, and whoever has another account does not see which one it was.
+ * Not inside a transaction.
  */
 struct error *row_lock_take(struct database *database, struct arena *arena, const struct row_lock *lock,
                             unsigned seconds, unsigned patience, bool *held_out);
