@@ -28,8 +28,8 @@ struct error;
 struct row_lock {
     unsigned char name[DIGEST_BYTES];
     struct id holder;
-    bool
-        tied; /* as long as the holder's connection to this server lives, the lock does not end when its time is over */
+    /* As long as the holder's connection to this server lives, the lock does not end when its time is over. */
+    bool tied;
 };
 
 /* The lock of `kind` on `key`, as the handle takes it. Both may have any length; `kind` has no line feed. */
