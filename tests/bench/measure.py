@@ -11,13 +11,22 @@ PERCENTS = ("1", "5", "10", "25", "50", "75", "90", "95", "99", "99.9", "99.99")
 @dataclasses.dataclass
 class Comparison:
     """`of` against `to`, at so many connections: the ratio of their rates, or, where `least` is false, how many times
-    as long `of` takes. The goal is a bound, from below or above, of the median of the rounds' ratios."""
+    as long `of` takes. The goal is a bound, from below or above, of the median of the rounds' ratios. `why`: makes of
+    what was measured a sentence that says what keeps `of` from the goal."""
 
     of: str
     to: str
     goal: float
     connections: int = 8
     least: bool = True
+    why: object = None
+
+
+@dataclasses.dataclass
+class Work(Comparison):
+    """The processor time of `of` for a request against that of `to`: the goal is a bound from above."""
+
+    least: bool = False
 
 
 @dataclasses.dataclass
@@ -71,6 +80,8 @@ def spread(values):
 def ratios(measured, comparison, value="rate"):
     """The ratio of each round."""
     rows = measured[comparison.connections]
+    if isinstance(comparison, Work):
+        return [of["processor"] / to["processor"] for of, to in zip(rows[comparison.of], rows[comparison.to])]
     if isinstance(comparison, Tail):
         return [entry["latency"]["99"] / entry["latency"]["50"] for entry in rows[comparison.of]]
     up = (comparison.of, comparison.to) if comparison.least else (comparison.to, comparison.of)
@@ -90,11 +101,33 @@ def describe(measured, comparisons):
     """The rows of comparisons."""
     table = []
     for comparison in comparisons:
-        busy = None
-        if not isinstance(comparison, Tail):
+        busy, unit = None, ""
+        if isinstance(comparison, Work):
+            unit = "of its work"
+        elif isinstance(comparison, Comparison):
             busy = 1 / spread(ratios(measured, comparison, "processor"))["median"]
-        table.append(evaluate(comparison, ratios(measured, comparison), busy))
+        row = evaluate(comparison, ratios(measured, comparison), busy, unit)
+        table.append({**row, "why": None if row["holds"] else reason(measured, comparison)})
     return table
+
+
+def reason(measured, comparison):
+    """Why the goal is not reached; None where what the sentence tells was not measured (--only)."""
+    why = getattr(comparison, "why", None)
+    try:
+        return why and why(measured)
+    except KeyError:
+        return None
+
+
+def rate(measured, name, connections):
+    """The median of a target's rates, for sentences."""
+    return statistics.median(entry["rate"] for entry in measured[connections][name])
+
+
+def work(measured, name, connections):
+    """The median of a target's processor time a request, in microseconds, for sentences."""
+    return statistics.median(entry["processor"] for entry in measured[connections][name])
 
 
 def faults(measured):

@@ -67,7 +67,7 @@ def section(whole, picture):
     for note in whole.get("notes", []):
         lines += [note.rstrip(), ""]
     if whole["comparisons"]:
-        lines += [*goals([(None, row) for row in whole["comparisons"]]), ""]
+        lines += [*goals([(None, row) for row in whole["comparisons"]]), "", *reasons(whole["comparisons"])]
     if picture:
         lines += [f"![{whole['title'].lower()}: ratios, latencies, curves]({picture})", ""]
     if any(whole["measured"].values()):
@@ -95,6 +95,13 @@ def goals(rows):
         row["of"], row["to"], row["connections"], tell.goal(row), tell.found(row),
         "" if row["processor"] is None else f"{row['processor']:.2f}", "reached" if row["holds"] else "**not reached**"]
                        for suite, row in rows])
+
+
+def reasons(rows):
+    """Why goals were not reached: a line each."""
+    lines = [f"- Not reached, {row['of']} / {row['to']}, {row['connections']} connections: {row['why']}" for row in rows
+             if row.get("why")]
+    return [*lines, ""] if lines else []
 
 
 def rates(measured):

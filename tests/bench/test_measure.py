@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import measure  # noqa: E402
 import page  # noqa: E402
 import plot  # noqa: E402
-from measure import Comparison, Tail  # noqa: E402
+from measure import Comparison, Tail, Work  # noqa: E402
 from suites import soak  # noqa: E402
 
 
@@ -75,6 +75,25 @@ class Ratios(unittest.TestCase):
     def test_tail_is_p99_against_p50(self):
         row = measure.describe({64: {"a": [one(1, 1000, 2500)]}}, [Tail("a", 3)])[0]
         self.assertEqual((row["median"], row["holds"], row["processor"]), (2.5, True, None))
+
+    def test_the_work_of_a_request_is_bounded_from_above(self):
+        measured = {8: {"a": [one(1, processor=40)], "b": [one(9, processor=100)]}}
+        for goal, holds in ((0.4, True), (0.39, False)):
+            row = measure.describe(measured, [Work("a", "b", goal)])[0]
+            self.assertEqual((row["median"], row["holds"], row["processor"], row["unit"]),
+                             (0.4, holds, None, "of its work"))
+
+    def test_a_goal_that_is_missed_says_why_by_what_was_measured(self):
+        measured = {8: {"a": [one(10)], "b": [one(20)]}}
+
+        def why(found):
+            return f"b gives {measure.rate(found, 'b', 8):g} in {measure.work(found, 'b', 8):g} us."
+
+        for goal, said in ((0.5, None), (0.51, "b gives 20 in 100 us.")):
+            row = measure.describe(measured, [Comparison("a", "b", goal, why=why)])[0]
+            self.assertEqual(row["why"], said)
+            self.assertEqual(page.reasons([row]),
+                             [f"- Not reached, a / b, 8 connections: {said}", ""] if said else [])
 
     def test_every_refusal_and_broken_connection_is_told(self):
         measured = {8: {"a": [one(1), one(1) | {"refused": 2, "broken": 1}], "b": [one(1)]}}

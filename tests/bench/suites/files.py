@@ -19,6 +19,7 @@ from load import Sender, Target, own_children
 from measure import Comparison
 from peers.client import multipart, raw
 from stack import Trouble, dashed, free_port, private_kib
+from suites.reads import READ
 from tus import PIECE, Client
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -64,19 +65,49 @@ def size_text(size):
     return f"{size // GIB} GiB" if size >= GIB else f"{size // MIB} MiB"
 
 
+def read_and_static(measured):
+    """Of a download: what it must be made of."""
+    read, sent = (measure.work(measured, name, 8) for name in (READ, download("static", MIB)))
+    return (f"{READ} takes {read:.0f} us of processor time, a static download {sent:.0f} us: both together would reach "
+            f"{sent / (read + sent):.2f}.")
+
+
+def bare_steps(measured):
+    """Of an upload against its digest: what the disk leaves of it."""
+    share = measure.rate(measured, BARE_ONCE, 1) / measure.rate(measured, DIGEST, 1)
+    return f"{BARE_ONCE}, by one program without a client, reaches {share:.2f}."
+
+
+def written_twice(plain):
+    """Of an upload that nginx keeps in a file of its own first."""
+
+    def why(measured):
+        twice, once = (measure.work(measured, upload(way + plain, GIB), 1) for way in ("buffered", "unbuffered"))
+        return (f"nginx writes the body to a file of its own before the service writes it again, {twice:.0f} us of "
+                f"processor time a MiB against {once:.0f}.")
+
+    return why
+
+
+def durable_pieces(measured):
+    """Of an upload in pieces: what the disk leaves of it."""
+    share = measure.rate(measured, BARE_PIECES, 1) / measure.rate(measured, BARE_ONCE, 1)
+    return f"each piece is durable before it is acknowledged; {BARE_PIECES}, reaches {share:.2f} of what is once."
+
+
 COMPARISONS = [
-    Comparison(download("through the service", MIB), download("static", MIB), 0.80),
+    Comparison(download("through the service", MIB), download("static", MIB), 0.80, why=read_and_static),
     Comparison(download("through the service", GIB), download("static", GIB), 0.95, 1),
-    Comparison(upload("unbuffered", GIB), DIGEST, 0.55, 1),
+    Comparison(upload("unbuffered", GIB), DIGEST, 0.55, 1, why=bare_steps),
     Comparison(upload("unbuffered" + PLAIN, GIB), PLAIN_DIGEST, 0.55, 1),
-    Comparison(upload("buffered", GIB), upload("unbuffered", GIB), 0.80, 1),
-    Comparison(upload("buffered" + PLAIN, GIB), upload("unbuffered" + PLAIN, GIB), 0.80, 1),
+    Comparison(upload("buffered", GIB), upload("unbuffered", GIB), 0.80, 1, why=written_twice("")),
+    Comparison(upload("buffered" + PLAIN, GIB), upload("unbuffered" + PLAIN, GIB), 0.80, 1, why=written_twice(PLAIN)),
     Comparison(upload("file", GIB), upload("buffered", GIB), 1.0, 1),
     Comparison(upload("file", 10 * MIB), upload("buffered", 10 * MIB), 1.0, 1),
     Comparison(upload("unbuffered", 10 * MIB), upload("buffered", 10 * MIB), 1.0, 1),
-    Comparison(PIECES, upload("unbuffered", GIB), 0.85, 1),
-    Comparison(PIECES, upload("file", GIB), 0.85, 1),
-    Comparison(BARE_PIECES, BARE_ONCE, 0.85, 1),
+    Comparison(PIECES, upload("unbuffered", GIB), 0.85, 1, why=durable_pieces),
+    Comparison(PIECES, upload("file", GIB), 0.85, 1, why=durable_pieces),
+    Comparison(BARE_PIECES, BARE_ONCE, 0.85, 1, why=durable_pieces),
     Comparison(upload("file", 10 * MIB), upload("buffered", 10 * MIB), 1.0, SENDERS),
     Comparison(upload("unbuffered", 10 * MIB), upload("buffered", 10 * MIB), 1.0, SENDERS),
     # Times of 1.3 and 1.5, told as rates.
@@ -370,7 +401,8 @@ def downloads(stack, token, records):
         single.append(Timed(download(how, GIB), lambda address=address, path=path(records[GIB]),
                             secret=tokens and token:
                             fetch(address, path, secret, GIB), 2, GIB))
-    return many, single
+    read = stack.note("read-paths.txt", [f"/system/files/{records[MIB]}/info"])
+    return [*many, Target(READ, stack.facts["baseUrl"], read, token_file)], single
 
 
 def durables(names):
@@ -414,7 +446,7 @@ def run(stack, options):
     token = sign_in(stack)
     uploads = Uploads(stack, {way: way_of(stack, way) for way in WAYS}, token)
     wanted = chosen(stack, uploads, options.only)
-    names = {name for row in wanted for name in (row.of, row.to)}
+    names = {name for row in wanted for name in (row.of, row.to)} | {READ}
     rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
     records = {size: uploads.send("buffered", size, f"kept-{size}.bin") for size in (MIB, GIB)}
     many, single = downloads(stack, token, records)

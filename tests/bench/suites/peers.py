@@ -10,7 +10,8 @@ import statistics
 import measure
 import report
 from load import Sender, Target
-from measure import Comparison
+from measure import Comparison, Work
+from peers import bounds
 from peers.client import need, raw
 from peers.directus import Directus
 from peers.npm import Npm, version
@@ -26,10 +27,11 @@ VARYING = 32  # bytes at the head of each upload that no other has (send.c)
 SCRIPT = pathlib.Path(__file__).parents[1] / "peers" / "requests.lua"
 READERS, MANY_READERS, SENDERS = 8, 64, 4
 READ, UPLOAD, DOWNLOAD = "authorised read", "upload of 10 MiB", "download of 10 MiB"
-OF_NODE = ((READ, 10, READERS), (UPLOAD, 2, SENDERS), (DOWNLOAD, 2, SENDERS))
+OF_NODE = ((Comparison, READ, 10, READERS), (Comparison, UPLOAD, 2, SENDERS), (Comparison, DOWNLOAD, 2, SENDERS))
 GOALS = {"Directus": OF_NODE, "Parse Server": OF_NODE,
-         "PocketBase": ((READ, 2.2, READERS), (READ, 2.2, MANY_READERS), (UPLOAD, 1.5, SENDERS),
-                        (DOWNLOAD, 1, SENDERS))}
+         "PocketBase": ((Comparison, READ, 2.2, READERS), (Comparison, READ, 2.2, MANY_READERS),
+                        (Comparison, UPLOAD, 1.5, SENDERS), (Work, UPLOAD, 0.33, SENDERS),
+                        (Comparison, DOWNLOAD, 1, SENDERS), (Work, DOWNLOAD, 0.75, SENDERS))}
 ROUNDS, SECONDS = 7, 2
 # A transfer that is under way when the time is over does not count, so they are driven longer than reads are.
 LONGER = {READERS: 1, MANY_READERS: 1, SENDERS: 2.5}
@@ -45,10 +47,9 @@ PostgreSQL of its own with default settings. The read is the record of a file, b
 whose role allows it: for Directus `/files/ID`, for Parse Server an object and for PocketBase a record with the same
 fields. Uploads are bare bodies for Parse Server and forms for the others, each with other bytes. Only the service
 digests them and makes them durable. The service, Directus and PocketBase authorise downloads, the last by a token in
-the address; Parse Server gives a file to anybody who knows its address. Against PocketBase uploads shall take a third
-of the processor time (3 in that column) and downloads three quarters (1.33). Before the first round each must return
-exactly what was uploaded. After each round the stored files are counted, and one is compared. Rounds of transfers
-last two and a half times as long.
+the address; Parse Server gives a file to anybody who knows its address. Where a goal is a part of a peer's work, that
+is processor time. Before the first round each must return exactly what was uploaded. After each round the stored files
+are counted, and one is compared. Rounds of transfers last two and a half times as long.
 """
 
 
@@ -112,10 +113,19 @@ def told_of_generator(measured):
             + ".")
 
 
-def chosen(ours, others, connections, only):
+def comparison(kind, ours, peer, what, goal, connections, data):
+    """A goal, with what is said where it is not reached."""
+    mine, its = one(ours, what), one(peer, what)
+    why = {READ: lambda: bounds.of_read(its, goal, connections),
+           UPLOAD: lambda: bounds.of_upload(mine, its, data, connections),
+           DOWNLOAD: lambda: bounds.of_download(mine, its, connections)}[what]()
+    return kind(mine, its, goal, connections, kind is Comparison, why)
+
+
+def chosen(ours, others, connections, only, data):
     """The comparisons at so many connections."""
-    rows = [Comparison(one(ours, what), one(peer, what), goal, at) for peer in others
-            for what, goal, at in GOALS[peer.name] if at == connections]
+    rows = [comparison(kind, ours, peer, what, goal, at, data) for peer in others
+            for kind, what, goal, at in GOALS[peer.name] if at == connections]
     return [row for row in rows if not only or only in f"{row.of} / {row.to}"]
 
 
@@ -130,11 +140,13 @@ def run(stack, options):
     with (Ours(stack) as ours, Directus(stack, npm) as directus, Parse(stack, npm) as parse,
           PocketBase(stack, npm.folder) as base):
         found = [targets(stack, peer, payload, data) for peer in (ours, directus, parse, base)]
+        idle, bare = bounds.nothing(stack), bounds.plain(stack, found[0][SENDERS][0].kept)
         for connections in LONGER:
-            rows = chosen(ours, (directus, parse, base), connections, options.only)
+            rows = chosen(ours, (directus, parse, base), connections, options.only, data)
             named = {name for row in rows for name in (row.of, row.to)}
             driven = [target for of_peer in found for target in of_peer[connections] if target.name in named]
             if driven:
+                driven.append(bare if connections == SENDERS else idle)
                 part, words = quiet(stack, driven, connections, rounds, max(1, int(seconds * LONGER[connections])),
                                     options.any_load)
                 measured |= part

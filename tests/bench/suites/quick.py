@@ -18,9 +18,10 @@ def run(stack, options):
     lists = stack.note("lists.txt", ["/system/files?limit=25", "/customers/me", "/customers/roles",
                                      "/customers/organisations/users?limit=10"])
     seen = stack.tokens("seen.txt", len(stack.readers))
+    health = stack.note("health.txt", ["/system/health/live", "/system/version"])
     driven = [
-        Target(NULL, stack.pool("null", "null"), stack.note("root.txt", ["/"])),
-        Target(HEALTH, base, stack.note("health.txt", ["/system/health/live", "/system/version"])),
+        Target(NULL, stack.pool("null", "null"), health),
+        Target(HEALTH, base, health),
         Target(READ, base, reads, seen),
         Target("lists and profiles", base, lists, seen),
     ]
