@@ -45,20 +45,32 @@ def end(number, _):
 def run(chosen, temporary, disk):
     """Returns 0 when every test passed and there was one."""
     steps = Steps(chosen, temporary, disk)
-    lanes = Lanes(chosen.lanes, steps)
+    lanes = Lanes(max(1, chosen.lanes - 1), steps)
+    waiting = Lanes(1, steps)
     try:
         jobs = plan.jobs(chosen, steps)
         lanes.run([job for job in jobs if job.first])
         if not steps.gave_up:
-            lanes.run([job for job in jobs if not job.first and not job.alone])
-            for job in jobs:
-                if job.alone:
-                    lanes.run([job])
+            run_rest([job for job in jobs if not job.first], lanes, waiting)
             plan.check_shares(jobs, steps)
     finally:
         steps.end_all()
         lanes.join()
+        waiting.join()
     return summary.tell(steps)
+
+
+def run_rest(jobs, lanes, waiting):
+    """Jobs that mostly wait have a lane of their own, which goes on beside the quiet ones."""
+    waiting.start([job for job in jobs if job.waits])
+    lanes.run([job for job in jobs if not job.waits and not job.quiet and not job.alone])
+    for job in jobs:
+        if job.quiet:
+            lanes.run([job])
+    waiting.wait()
+    for job in jobs:
+        if job.alone:
+            lanes.run([job])
 
 
 sys.exit(main())

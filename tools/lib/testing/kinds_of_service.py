@@ -62,9 +62,9 @@ class KindsOfService(Runner):
     def providers(self):
         """Each emulator is fetched at its pinned version, and stands behind the same cases."""
         found = [Job(f"{'keycloak' if name == 'keycloak' else 'providers'} {name}",
-                     lambda name=name: self.run_provider(name))
+                     lambda name=name: self.run_provider(name), waits=True)
                  for name in PROVIDER_OF]
-        return found + [Job("providers quickstart", self.run_provider_quickstart)]
+        return found + [Job("providers quickstart", self.run_provider_quickstart, waits=True)]
 
     def run_provider(self, name):
         if not self.fetch(name):
@@ -130,8 +130,8 @@ class KindsOfService(Runner):
 
     def cluster(self):
         """Starting clusters again and again takes long, so that is left to a full run and to whoever names the kind.
-        How many requests a death costs is judged, so nothing else runs beside it."""
-        found = [Job("last cluster", self.run_cluster, alone=True)]
+        How many requests a death costs is judged, so nothing runs beside it that needs much of the machine."""
+        found = [Job("cluster", self.run_cluster, quiet=True)]
         if self.chosen.full or "cluster" in self.chosen.named:
             found.append(Job("cluster quickstart", self.run_cluster_quickstart))
         return found

@@ -85,8 +85,9 @@ class KindsOfSources(Runner):
         self.steps.note(step)
 
     def torture(self):
-        """In two parts: what fails of other hosts needs nothing that the other part breaks."""
-        return [Job("torture", self.run_torture), Job("torture of hosts", lambda: self.torture_part("hosts"))]
+        """In two parts: what fails of other hosts needs nothing that the other part breaks, and mostly waits."""
+        return [Job("torture", self.run_torture),
+                Job("outbound torture", lambda: self.torture_part("hosts"), waits=True)]
 
     def torture_part(self, marks):
         step = self.steps.run(f"torture {marks}", [self.tests / "torture" / "run", "-m", marks], environment={

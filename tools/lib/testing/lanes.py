@@ -7,14 +7,17 @@ import traceback
 
 
 class Job:
-    """A piece of work that needs nothing of another one. `first`: before all others; `alone`: after all others, with
-    the machine for itself."""
+    """A piece of work that needs nothing of another one. `first`: before all others; `waits`: it mostly waits, so it
+    needs no processor of its own; `quiet`: beside none but those that mostly wait; `alone`: after all others, with the
+    machine for itself."""
 
-    def __init__(self, name, work, first=False, alone=False, share=None):
+    def __init__(self, name, work, first=False, waits=False, quiet=False, alone=False, share=None):
         self.name = name
         self.kind = "build"
         self.work = work
         self.first = first
+        self.waits = waits
+        self.quiet = quiet
         self.alone = alone
         self.share = share
 
@@ -27,8 +30,8 @@ class Lanes:
         self.steps = steps
         self.threads = []
 
-    def run(self, jobs):
-        """Runs the jobs, the first of the list first, and returns when all have ended."""
+    def start(self, jobs):
+        """Begins with the jobs, the first of the list first."""
         waiting = queue.SimpleQueue()
         for job in jobs:
             waiting.put(job)
@@ -36,9 +39,17 @@ class Lanes:
                         for _ in range(min(self.number, len(jobs)))]
         for thread in self.threads:
             thread.start()
+
+    def wait(self):
+        """Returns when all jobs have ended."""
         for thread in self.threads:
             while thread.is_alive():  # a signal is heard between two waits
                 thread.join(0.5)
+
+    def run(self, jobs):
+        """Runs the jobs and returns when all have ended."""
+        self.start(jobs)
+        self.wait()
 
     def lane(self, waiting):
         while not self.steps.ending:

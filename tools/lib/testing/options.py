@@ -54,7 +54,7 @@ def read(arguments):
     parser.add_argument("--sanitizers", action="store_true",
                         help="build with AddressSanitizer and UndefinedBehaviorSanitizer")
     parser.add_argument("--lanes", metavar="N", type=int, default=default_lanes(),
-                        help="how many jobs run side by side (default: twice the cores)")
+                        help="how many jobs run side by side (default: twice the cores and one)")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
     own, pytest = split(arguments)
     chosen = parser.parse_args(own)
@@ -84,5 +84,5 @@ def split(arguments):
 
 
 def default_lanes():
-    """Most cases wait for something most of the time, so two cores serve four jobs."""
-    return 2 * len(os.sched_getaffinity(0))
+    """Most cases wait for something most of the time, so two cores serve four jobs, and one more that mostly waits."""
+    return 2 * len(os.sched_getaffinity(0)) + 1
