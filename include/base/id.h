@@ -58,6 +58,7 @@ int64_t id_time(struct id id);
 struct id id_first_at(int64_t milliseconds);
 
 /* The all-zero id, which id_new() never makes: "none". */
+static const struct id id_none = {{0}};
 bool id_is_none(struct id id);
 
 #endif

@@ -68,7 +68,7 @@ static size_t hash_beginnings(const char *path, uint32_t hashes_out[BEGINNING_MA
     uint32_t hash = 2166136261u;
     size_t length = 0;
     hashes_out[0] = hash;
-    while (path[length] != '\0' && length < BEGINNING_MAX) {
+    while (length < BEGINNING_MAX && path[length] != '\0') {
         hash = (hash ^ (unsigned char)path[length]) * 16777619u;
         hashes_out[++length] = hash;
     }

@@ -29,13 +29,13 @@ struct caller {
 /* The id of the caller's user; none on public paths. */
 static inline struct id caller_user(const struct caller *caller)
 {
-    return caller->principal == NULL ? (struct id){{0}} : caller->principal->user.id;
+    return caller->principal == NULL ? id_none : caller->principal->user.id;
 }
 
 /* The id of the caller's own organisation; none on public paths. */
 static inline struct id caller_home(const struct caller *caller)
 {
-    return caller->principal == NULL ? (struct id){{0}} : caller->principal->user.organisation_id;
+    return caller->principal == NULL ? id_none : caller->principal->user.organisation_id;
 }
 
 /*

@@ -144,7 +144,7 @@ static struct error *find_subject(struct call *call, struct id user_id, const st
     TRY(caller_require(call->arena, &call->caller, required));
     use_log_note(call->service->uses, caller_user(&call->caller), required, permission_use_today());
     TRY(member_find_named(call->service, call->arena, &call->caller, required, user_id, "userId", &user));
-    TRY(principal_load(call->service->database, call->arena, user_id, (struct id){{0}}, &other));
+    TRY(principal_load(call->service->database, call->arena, user_id, id_none, &other));
     *principal_out = other;
     return other != NULL ? NULL : error_plain(call->arena, ERROR_USER_UNKNOWN);
 }

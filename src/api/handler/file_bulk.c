@@ -67,7 +67,7 @@ static struct error *change(struct call *call, enum file_bulk_change change)
     struct id *ids = arena_array(call->arena, count, sizeof *ids);
     struct file_record **records;
     bool anywhere = principal_administers(call->caller.principal, call->route->permission);
-    struct id organisation = anywhere ? (struct id){{0}} : caller_home(&call->caller);
+    struct id organisation = anywhere ? id_none : caller_home(&call->caller);
     for (size_t i = 0; i < count; i++)
         (void)id_parse(body->ids.items[i], &ids[i]);
     TRY(file_bulk_change(call->service, call->arena, &call->caller, change, organisation, ids, count, &records));

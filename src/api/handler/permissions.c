@@ -188,7 +188,7 @@ struct error *permissions_of_user(struct call *call)
     struct principal_held *held;
     struct permission_uses uses;
     TRY(member_find(call->service, call->arena, &call->caller, call->route->permission, call->id, &user));
-    TRY(principal_load(database, call->arena, user->id, (struct id){{0}}, &principal));
+    TRY(principal_load(database, call->arena, user->id, id_none, &principal));
     if (principal == NULL)
         return error_plain(call->arena, ERROR_USER_UNKNOWN);
     TRY(permission_use_of_user(database, call->arena, user->id, permission_use_first_day(PERMISSION_USE_DAYS), &uses));

@@ -105,8 +105,7 @@ struct error *sessions_end_of(struct call *call)
 
 struct error *sessions_end_all_of(struct call *call)
 {
-    TRY(session_admin_end_of(call->service, call->arena, &call->caller, call->route->permission, call->id,
-                             (struct id){{0}}));
+    TRY(session_admin_end_of(call->service, call->arena, &call->caller, call->route->permission, call->id, id_none));
     call->success = "All sessions of the user have ended.";
     return NULL;
 }

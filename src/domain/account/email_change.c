@@ -184,7 +184,7 @@ struct error *email_change_is_taken(struct database *database, struct arena *are
         database, arena, &find_owner,
         VALUES(key, database_text(address_clean(arena, email)), database_id(user), key, database_id(user)), &rows));
     *taken_out = rows->count != 0;
-    *owner_out = rows->count == 0 || rows_is_null(rows, 0, 0) ? (struct id){{0}} : rows_id(rows, 0, 0);
+    *owner_out = rows->count == 0 || rows_is_null(rows, 0, 0) ? id_none : rows_id(rows, 0, 0);
     return NULL;
 }
 

@@ -99,7 +99,7 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
     }
     bool reserved = false;
     struct id owner;
-    TRY(email_change_is_taken(database, arena, user->email, (struct id){{0}}, &reserved, &owner));
+    TRY(email_change_is_taken(database, arena, user->email, id_none, &reserved, &owner));
     beginning->outcome = PROVISIONING_TAKEN;
     if (reserved)
         return NULL;

@@ -133,7 +133,7 @@ static struct error *query_listing(struct database *database, struct arena *aren
 static struct error *find_floor(struct database *database, struct arena *arena, const struct bound *b, int64_t count,
                                 struct id *floor_out)
 {
-    *floor_out = (struct id){{0}};
+    *floor_out = id_none;
     for (size_t i = 0; i < 2; i++) {
         struct rows *rows;
         if (i == 1 && !b->any_status)
@@ -195,7 +195,7 @@ static struct error *query(struct database *database, struct arena *arena, const
                               rows_out);
     if (filter->name_prefix != NULL && *filter->name_prefix != '\0')
         return query_name(database, arena, filter, rows_out);
-    return query_listing(database, arena, filter, (struct id){{0}}, rows_out);
+    return query_listing(database, arena, filter, id_none, rows_out);
 }
 
 static bool is_unfiltered(const struct file_filter *filter)

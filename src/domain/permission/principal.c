@@ -115,7 +115,9 @@ static struct items items_of(const struct rows *rows, size_t column)
 {
     size_t length = 0;
     const char *bytes = rows_bytes(rows, 0, column, &length);
-    return bytes == NULL ? (struct items){"", ""} : (struct items){bytes, bytes + length};
+    if (bytes == NULL)
+        bytes = "";
+    return (struct items){bytes, bytes + length};
 }
 
 static bool same_item(struct item one, struct item other)

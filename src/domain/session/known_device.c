@@ -44,7 +44,7 @@ struct error *known_device_find(struct database *database, struct arena *arena, 
 {
     struct mark shown = read_mark(arena, mark);
     struct rows *rows;
-    *device_out = (struct id){{0}};
+    *device_out = id_none;
     TRY(database_query(database, arena, &find_device,
                        VALUES(database_id(shown.device), database_id(user),
                               database_bytes(shown.hash, sizeof shown.hash), database_integer(KNOWN_DEVICE_SECONDS)),

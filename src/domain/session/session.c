@@ -79,7 +79,7 @@ static const struct statement delete_all = {"DELETE FROM session WHERE user_id =
 
 struct error *session_delete_all(struct database *database, struct arena *arena, struct id user)
 {
-    TRY(known_device_forget_all(database, arena, user, (struct id){{0}}));
+    TRY(known_device_forget_all(database, arena, user, id_none));
     return database_change(database, arena, &delete_all, VALUES(database_id(user)), NULL);
 }
 

@@ -97,7 +97,7 @@ static struct error *enable_rows(struct database *database, struct arena *arena,
     TRY(embedded_account_enable(database, arena, enabling->id, enabling->enabled, &enabling->found));
     if (enabling->enabled || !enabling->found)
         return NULL;
-    return embedded_session_end_all(enabling->embedded, arena, enabling->id, (struct id){{0}});
+    return embedded_session_end_all(enabling->embedded, arena, enabling->id, id_none);
 }
 
 static struct error *set_enabled(struct provider *provider, struct arena *arena, const char *subject, bool enabled,

@@ -173,5 +173,5 @@ struct error *embedded_session_logout_others(struct provider *provider, struct a
 
 struct error *embedded_session_logout_all(struct provider *provider, struct arena *arena, const char *subject)
 {
-    return embedded_session_logout_others(provider, arena, subject, (struct id){{0}});
+    return embedded_session_logout_others(provider, arena, subject, id_none);
 }

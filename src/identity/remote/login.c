@@ -153,7 +153,7 @@ struct error *remote_logout_all(struct provider *provider, struct arena *arena, 
     if (!found)
         return NULL;
     /* Our rows first: they count at once, whatever becomes of the call. */
-    TRY(remote_session_end_all(remote, arena, user, (struct id){{0}}));
+    TRY(remote_session_end_all(remote, arena, user, id_none));
     remote->is_notice = true;
     struct error *error = remote->driver->sign_out(remote, arena, subject);
     remote->is_notice = false;

@@ -120,7 +120,7 @@ static struct error *set_enabled(struct provider *provider, struct arena *arena,
     remote_start(remote, remote->options.admin_milliseconds);
     TRY(user_find_by_subject(remote->options.database, arena, subject, &user, &found));
     if (found && !enabled)
-        TRY(remote_session_end_all(remote, arena, user, (struct id){{0}}));
+        TRY(remote_session_end_all(remote, arena, user, id_none));
     return remote->driver->administration->set_enabled(remote, arena, subject, enabled, outcome_out);
 }
 

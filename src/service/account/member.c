@@ -111,7 +111,7 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
     struct audit_entry entry = {
         .action = confirmation->code != NULL ? "user.confirm" : "user.adminConfirm",
         .organisation_id = user->organisation_id,
-        .user_id = confirmation->code != NULL ? user->id : (struct id){{0}},
+        .user_id = confirmation->code != NULL ? user->id : id_none,
         .target_type = "user",
         .target_id = id_text(arena, user->id),
     };

@@ -161,7 +161,7 @@ struct error *password_change(struct service *service, struct arena *arena, cons
     struct organisation *organisation;
     TRY(principal_details(service->database, arena, caller->principal, &user, &organisation));
     struct password_owner owner = {user->email, user->first_name, user->last_name, organisation->name};
-    struct login_throttle throttle = login_throttle_of_password(arena, caller, user, user->email, (struct id){{0}});
+    struct login_throttle throttle = login_throttle_of_password(arena, caller, user, user->email, id_none);
     struct password_step step = {.steps = &changing,
                                  .service = service,
                                  .caller = caller,

@@ -15,7 +15,7 @@
 struct error *password_prove(struct service *service, struct arena *arena, const struct caller *caller,
                              const struct user *user, struct secret password, const char *action)
 {
-    struct login_throttle throttle = login_throttle_of_password(arena, caller, user, user->email, (struct id){{0}});
+    struct login_throttle throttle = login_throttle_of_password(arena, caller, user, user->email, id_none);
     struct provider_tokens tokens;
     struct provider_challenge challenge;
     enum provider_outcome outcome;

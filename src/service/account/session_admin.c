@@ -50,7 +50,7 @@ static struct error *audit(const struct ending *ending, struct arena *arena, str
     struct audit_entry entry = {
         .action = "session.end",
         .organisation_id = ending->user->organisation_id,
-        .user_id = ending->caller->principal == NULL ? ending->user->id : (struct id){{0}},
+        .user_id = ending->caller->principal == NULL ? ending->user->id : id_none,
         .target_type = "session",
         .target_id = id_text(arena, session),
         .details = arena_format(arena, "{\"userId\":\"%s\",\"reason\":\"%s\"}", id_text(arena, ending->user->id),
@@ -95,7 +95,7 @@ static struct error *refuse_unseen(struct service *service, struct arena *arena,
 struct error *session_admin_end_all(struct service *service, struct arena *arena, struct id user)
 {
     TRY(refuse_unseen(service, arena, user));
-    return session_end_all(service->database, arena, user, (struct id){{0}}, NULL);
+    return session_end_all(service->database, arena, user, id_none, NULL);
 }
 
 static struct error *end_many(const struct ending *ending, struct arena *arena)

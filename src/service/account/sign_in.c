@@ -33,8 +33,8 @@ static struct error *audit_login(struct service *service, struct arena *arena, c
 {
     struct audit_entry entry = {
         .action = refusal == NULL ? "user.login" : "user.loginFailed",
-        .organisation_id = user == NULL ? (struct id){{0}} : user->organisation_id,
-        .user_id = user == NULL ? (struct id){{0}} : user->id,
+        .organisation_id = user == NULL ? id_none : user->organisation_id,
+        .user_id = user == NULL ? id_none : user->id,
         .target_type = "user",
         .target_id = user == NULL ? NULL : id_text(arena, user->id),
         .outcome = refusal == NULL ? "success" : "failure",
@@ -186,7 +186,7 @@ static struct error *log_in(struct service *service, struct arena *arena, const 
     enum provider_outcome outcome;
     struct provider_login attempt = {
         .subject = user == NULL ? NULL : user->provider_subject,
-        .user_id = user == NULL ? (struct id){{0}} : user->id,
+        .user_id = user == NULL ? id_none : user->id,
         .email = user == NULL ? NULL : user->email,
         .password = login->password,
         .new_password_sent = login->new_password.bytes != NULL,

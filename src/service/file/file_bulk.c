@@ -97,7 +97,7 @@ static struct error *change_item(struct database *database, struct arena *arena,
         .target_type = "file",
         .target_id = id_text(arena, record->id),
     };
-    item->other = (struct id){{0}};
+    item->other = id_none;
     if (bulk->change == FILE_BULK_ARCHIVE)
         TRY(file_archive(database, arena, record->organisation_id, record->id, &item->outcome));
     else

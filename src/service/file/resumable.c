@@ -273,7 +273,7 @@ struct error *resumable_expire(struct service *service, struct arena *arena, uns
     *count_out = 0;
     if (!blob_has_partials(service->blobs))
         return NULL;
-    TRY(file_upload_list(service->database, arena, true, (struct id){{0}}, limit, &items, &count));
+    TRY(file_upload_list(service->database, arena, true, id_none, limit, &items, &count));
     for (size_t i = 0; i < count; i++) {
         TRY(resumable_discard(service, arena, NULL, &items[i].upload, "upload.expire"));
         metrics_add(METRIC_RESUMABLE_EXPIRED, id_is_none(items[i].upload.file_id) ? 1 : 0);

@@ -187,7 +187,7 @@ static struct error *end_pass(struct scrub *scrub)
         position->finished = position->begun;
         position->last_lost = position->lost;
         position->begun = 0;
-        position->at = (struct id){{0}};
+        position->at = id_none;
         TRY(scrub_position_save(scrub, scrub->scratch));
     }
     give_back(scrub);

@@ -206,7 +206,7 @@ static struct error *move_rows(struct database *database, struct arena *arena, v
                                 .target_id = id_text(arena, user->id)};
     TRY(user_move(database, arena, user->organisation_id, user->id, moving->subject,
                   is_disabled ? USER_DISABLED : USER_AWAITING_FIRST_LOGIN));
-    TRY(session_end_all(database, arena, user->id, (struct id){{0}}, NULL));
+    TRY(session_end_all(database, arena, user->id, id_none, NULL));
     TRY(provider_sync_queue(moving->service, arena, user->id, 0));
     if (is_disabled)
         return NULL;

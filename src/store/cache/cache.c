@@ -57,7 +57,8 @@ bool cache_spent(const struct cache *cache)
 
 struct cache_counts cache_counts(const struct cache *cache)
 {
-    return cache == NULL ? (struct cache_counts){0} : cache->counts;
+    static const struct cache_counts none = {0};
+    return cache == NULL ? none : cache->counts;
 }
 
 /* Before the first version nothing is known to be current. */

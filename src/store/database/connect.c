@@ -48,7 +48,7 @@ static void write_session(char *sql, size_t size, unsigned query_timeout)
                    "collation_connection = 'utf8mb4_nopad_bin', group_concat_max_len = 65536, "
                    "lc_messages = 'en_US', wsrep_sync_wait = 1, innodb_lock_wait_timeout = %u, "
                    "max_statement_time = %u",
-                   query_timeout == 0 ? 50 : 1, query_timeout);
+                   query_timeout == 0 ? 50U : 1U, query_timeout);
 }
 
 static void set_options(MYSQL *mysql, const struct database_options *options, const char *session, unsigned connecting)
