@@ -128,7 +128,11 @@ static struct error *take_try(struct cancelling *cancelling, struct arena *arena
     if (wait > 0)
         return NULL;
     TRY(database_transaction(database, arena, cancel_rows, cancelling, NULL));
-    return known && cancelling->done ? throttle_give_back(database, arena, key) : NULL;
+    /* The change is undone: a try that stays counted must not tell its owner otherwise. */
+    struct error *error = known && cancelling->done ? throttle_give_back(database, arena, key) : NULL;
+    if (error != NULL)
+        LOG(WARN, ACCOUNTS, "a right try stays counted", LOG_TEXT("detail", error->detail));
+    return NULL;
 }
 
 struct error *email_cancel(struct service *service, struct arena *arena, const struct caller *caller,

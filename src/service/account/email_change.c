@@ -214,7 +214,8 @@ struct confirmation {
     const struct one_time_code_attempt *attempt;
     const struct email_change *asked; /* the one that waited when the code was tried; NULL: none */
     bool changed;
-    bool taken; /* somebody has got the address meanwhile */
+    bool taken;        /* somebody has got the address meanwhile */
+    struct user *user; /* the row afterwards, where it has changed */
 };
 
 static struct error *confirm_rows(struct database *database, struct arena *arena, void *context)
@@ -243,7 +244,9 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
     /* A code to reset the password that went to the old address. */
     TRY(one_time_code_void(database, arena, user->id, ONE_TIME_CODE_RESET));
     TRY(provider_sync_queue(confirmation->service, arena, user->id, PROVIDER_SYNC_PATIENCE_SECONDS));
-    return record(confirmation->service, arena, &now, user, CHANGED);
+    TRY(record(confirmation->service, arena, &now, user, CHANGED));
+    /* In the transaction: a failure to read it afterwards would answer that a change was not made. */
+    return user_find(database, arena, user->organisation_id, user->id, &confirmation->user);
 }
 
 static struct error *taken_meanwhile(struct arena *arena)
@@ -304,6 +307,6 @@ struct error *email_change_confirm(struct service *service, struct arena *arena,
         TRY(caller_audit_failure(service, arena, caller, CHANGED, &caller->principal->user));
         return login_throttle_failed(service, arena, &throttle, error_plain(arena, ERROR_CODE_MISMATCH));
     }
-    TRY(user_find(service->database, arena, caller_home(caller), caller_user(caller), user_out));
-    return *user_out != NULL ? NULL : error_new(arena, ERROR_TOKEN_REVOKED, "the user is gone");
+    *user_out = confirmation.user;
+    return NULL;
 }

@@ -15,12 +15,17 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/account/test_mail_flood.c \
 	tests/unit/service/account/test_member.c \
 	tests/unit/service/account/test_notification.c \
+	tests/unit/service/account/test_own_profile.c \
+	tests/unit/service/account/test_refused_codes.c \
+	tests/unit/service/account/test_refused_people.c \
+	tests/unit/service/account/test_refused_sessions.c \
 	tests/unit/service/account/test_sign_in.c \
 	tests/unit/service/account/test_sign_up.c \
 	tests/unit/service/file/support_files.c \
 	tests/unit/service/file/support_files.h \
 	tests/unit/service/file/test_file_bulk.c \
 	tests/unit/service/file/test_file_update.c \
+	tests/unit/service/file/test_refused_files.c \
 	tests/unit/service/file/test_upload.c \
 	tests/unit/service/integrity/test_fsck.c \
 	tests/unit/service/integrity/test_scrub.c \
@@ -39,8 +44,12 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/support_accounts.h \
 	tests/unit/service/support_maintenance.c \
 	tests/unit/service/support_maintenance.h \
+	tests/unit/service/support_refused.c \
+	tests/unit/service/support_refused.h \
 	tests/unit/service/system/test_health.c \
 	tests/unit/service/system/test_inspect.c \
+	tests/unit/service/system/test_inspect_files.c \
+	tests/unit/service/system/test_refused_settings.c \
 	tests/unit/service/system/test_settings_update.c \
 	tests/unit/service/system/test_stats.c \
 	tests/unit/store/script_server.c \

@@ -32,5 +32,12 @@
     X(upload)                                                                                                          \
     X(login_throttle)                                                                                                  \
     X(stats)                                                                                                           \
-    X(notification)
+    X(notification)                                                                                                    \
+    X(refused_codes)                                                                                                   \
+    X(refused_people)                                                                                                  \
+    X(refused_sessions)                                                                                                \
+    X(refused_files)                                                                                                   \
+    X(inspect_files)                                                                                                   \
+    X(own_profile)                                                                                                     \
+    X(refused_settings)
 HARNESS_MAIN("service", MODULES)
