@@ -7,6 +7,7 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/test_audit_list.c \
 	tests/unit/domain/test_change_log.c \
 	tests/unit/domain/account/test_one_time_code.c \
+	tests/unit/domain/test_refused_statements.c \
 	tests/unit/domain/file/test_file.c \
 	tests/unit/domain/file/test_file_list.c \
 	tests/unit/domain/file/test_file_list_sorted.c \

@@ -31,5 +31,6 @@
     X(user_list)                                                                                                       \
     X(audit_list)                                                                                                      \
     X(change_log)                                                                                                      \
-    X(settings)
+    X(settings)                                                                                                        \
+    X(refused_statements)
 HARNESS_MAIN("domain", MODULES)

@@ -236,6 +236,52 @@ static void malformed_permissions_in_the_database_grant_nothing(void **state)
     database_free(&caller.database);
 }
 
+/* What the triggers write is LENGTH:TEXT, one after the other; a backup or a hand may have cut it. */
+static void a_list_of_roles_that_breaks_off_grants_nothing_more(void **state)
+{
+    static const struct {
+        const char *roles;
+        size_t count; /* of the roles that are whole */
+    } rows[] = {{"5:owner", 1}, {"5:owner10:inv-", 1}, {"", 0},         {"5", 0},
+                {"5:", 0},      {"9:owner", 0},        {":owner", 0},   {"owner", 0},
+                {"5owner", 0},  {"-5:owner", 0},       {"+5:owner", 0}, {"99999999999999999999999:owner", 0}};
+    struct arena *arena = harness_arena(state);
+    struct caller caller = given_caller(arena, "owner", NULL);
+    assert_true(holds_now(&caller, "inv:part:w"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sql(caller.database, arena, "UPDATE principal SET roles = '%s' WHERE user_id = %s", rows[i].roles,
+            sql_id(arena, caller.user->id));
+        if (load(&caller)->grant_count != rows[i].count || holds_now(&caller, "inv:part:w") != (rows[i].count == 1))
+            fail_msg("%s", rows[i].roles);
+    }
+    database_free(&caller.database);
+}
+
+static void a_list_of_permissions_that_breaks_off_grants_nothing_more(void **state)
+{
+    static const struct {
+        const char *permissions; /* of all roles */
+        bool reads;
+    } rows[] = {{"5:owner7:cus:*:r", true},
+                {"5:owner7:cus:*:r5:owner", true},
+                {"5:owner7:cus:*:", false},
+                {"5:owner", false},
+                {"5:owner5:other7:cus:*:r", false},
+                {"5:other7:cus:*:r", false},
+                {"", false}};
+    struct arena *arena = harness_arena(state);
+    struct caller caller = given_caller(arena, "owner", NULL);
+    sql(caller.database, arena, "START TRANSACTION");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        sql(caller.database, arena, "UPDATE change_version SET roles = '%s'", rows[i].permissions);
+        if (holds_now(&caller, "cus:file:r") != rows[i].reads || holds_now(&caller, "inv:part:w"))
+            fail_msg("%s", rows[i].permissions);
+    }
+    sql(caller.database, arena, "ROLLBACK");
+    assert_true(holds_now(&caller, "inv:part:w"));
+    database_free(&caller.database);
+}
+
 static void the_boundary_is_lifted_by_a_only(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -354,6 +400,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_change_by_plain_sql_holds_from_the_next_load_on),
     HARNESS_TEST(only_active_users_may_call),
     HARNESS_TEST(malformed_permissions_in_the_database_grant_nothing),
+    HARNESS_TEST(a_list_of_roles_that_breaks_off_grants_nothing_more),
+    HARNESS_TEST(a_list_of_permissions_that_breaks_off_grants_nothing_more),
     HARNESS_TEST(the_boundary_is_lifted_by_a_only),
     HARNESS_TEST(a_decision_is_explained_by_its_sources),
     HARNESS_TEST(what_is_held_is_listed_with_its_sources),
