@@ -19,7 +19,8 @@ from support.stack import wait_until
 from support_groups import Group, children
 from support_memory import leaves, revive
 from support_pool import Pool
-from support_requests import REQUESTS, USUAL, Ground
+from support_ground import Ground
+from support_requests import REQUESTS, USUAL
 
 # More files than any request has open at once.
 ROOM = 12

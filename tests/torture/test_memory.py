@@ -12,9 +12,10 @@ import pytest
 import support_ledger as ledgers
 from support.database import key
 from support.effort import FULL, cases
+from support_ground import Ground
 from support_memory import Memory, leaves, revive
 from support_pool import Pool
-from support_requests import MORE_REQUESTS, REQUESTS, USUAL, Ground
+from support_requests import MORE_REQUESTS, REQUESTS, USUAL
 
 # How many of the allocations that not every request makes fail in a run, and one of those others. In a full run all of
 # them fail, in their order: a login makes thousands more, with which a key is read.
