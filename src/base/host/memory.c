@@ -110,19 +110,23 @@ static struct host_memory *map(int fd)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The memory of a file that has this program's layout and that only its owner may read; else NULL. */
-static struct host_memory *map_valid(int fd, const struct stat *status)
+/*
+ * Whether the file has this program's layout, and only its owner may read it. *memory_out is NULL for a file that has
+ * not, and where it cannot be mapped: that says nothing of the file.
+ */
+static bool map_valid(int fd, const struct stat *status, struct host_memory **memory_out)
 {
+    *memory_out = NULL;
     if (status->st_size != (off_t)sizeof(struct host_memory) || (status->st_mode & 07777) != 0600)
-        return NULL;
+        return false;
     struct host_memory *memory = map(fd);
-    if (memory == NULL)
-        return NULL;
-    if (memcmp(memory->magic, MAGIC, sizeof memory->magic) == 0 && memory->layout == metrics_layout() &&
-        memory->size == sizeof *memory)
-        return memory;
+    if (memory == NULL || (memcmp(memory->magic, MAGIC, sizeof memory->magic) == 0 &&
+                           memory->layout == metrics_layout() && memory->size == sizeof *memory)) {
+        *memory_out = memory;
+        return true;
+    }
     (void)munmap(memory, sizeof *memory);
-    return NULL;
+    return false;
 }
 
 /* Links a new file to the path. True as well when another process has linked one first. */
@@ -173,13 +177,14 @@ static enum found find_file(const char *path, struct host_memory_file *file_out)
         return errno == ENOENT ? FOUND_NOTHING : FOUND_WRONG;
     enum found found = FOUND_WRONG;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() && status.st_nlink <= 1) {
-        struct host_memory *memory = map_valid(fd, &status);
+        struct host_memory *memory;
+        bool valid = map_valid(fd, &status, &memory);
         if (memory != NULL) {
             *file_out =
                 (struct host_memory_file){.memory = memory, .fd = fd, .device = status.st_dev, .inode = status.st_ino};
             return FOUND_FILE;
         }
-        found = remove_file(path, fd, &status) ? FOUND_REMOVED : FOUND_WRONG;
+        found = !valid && remove_file(path, fd, &status) ? FOUND_REMOVED : FOUND_WRONG;
     }
     (void)close(fd);
     return found;

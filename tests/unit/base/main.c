@@ -9,6 +9,7 @@
     X(error)                                                                                                           \
     X(host_hints)                                                                                                      \
     X(host_memory)                                                                                                     \
+    X(host_memory_faults)                                                                                              \
     X(host_process)                                                                                                    \
     X(id)                                                                                                              \
     X(language)                                                                                                        \
@@ -20,6 +21,7 @@
     X(name)                                                                                                            \
     X(network)                                                                                                         \
     X(sandbox)                                                                                                         \
+    X(sandbox_faults)                                                                                                  \
     X(secret)                                                                                                          \
     X(text)                                                                                                            \
     X(upload_slots)
