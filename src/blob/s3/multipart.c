@@ -238,6 +238,7 @@ struct page {
     char key[LIMIT_S3_KEY_BYTES + 1];
     char id[S3_UPLOAD_ID_BYTES + 1];
     int64_t begun;
+    bool is_list;
     bool more;
     size_t count;
     size_t rows;
@@ -246,28 +247,38 @@ struct page {
 
 static void sweep_upload(struct page *page)
 {
+    int64_t begun = page->begun;
+    page->begun = 0; /* an upload whose time is not told is young */
     page->rows++;
-    if (page->begun == 0 || page->begun >= page->before || *page->id == '\0' ||
+    if (begun == 0 || begun >= page->before || *page->id == '\0' ||
         strncmp(page->key, page->s3->prefix, strlen(page->s3->prefix)) != 0)
         return;
     page->error = give_up(page->s3, page->arena, page->key, page->id, false);
     page->count += page->error == NULL;
 }
 
+/* The next page begins behind the last key and id, so none may be cut. */
+static bool take_text(char *text_out, size_t size, const char *text)
+{
+    return (size_t)snprintf(text_out, size, "%s", text) < size;
+}
+
 static bool take_upload(void *context, const struct xml_element *element)
 {
     struct page *page = context;
     const char *text = element->text;
-    if (strcmp(element->path, UPLOADS "Upload/Key") == 0 && strlen(text) <= LIMIT_S3_KEY_BYTES)
-        (void)snprintf(page->key, sizeof page->key, "%s", text);
-    else if (strcmp(element->path, UPLOADS "Upload/UploadId") == 0 && strlen(text) <= S3_UPLOAD_ID_BYTES)
-        (void)snprintf(page->id, sizeof page->id, "%s", text);
-    else if (strcmp(element->path, UPLOADS "Upload/Initiated") == 0)
+    if (strcmp(element->path, UPLOADS "Upload/Key") == 0)
+        return take_text(page->key, sizeof page->key, text);
+    if (strcmp(element->path, UPLOADS "Upload/UploadId") == 0)
+        return take_text(page->id, sizeof page->id, text);
+    if (strcmp(element->path, UPLOADS "Upload/Initiated") == 0)
         (void)clock_parse(text, &page->begun);
     else if (strcmp(element->path, UPLOADS "IsTruncated") == 0)
         page->more = strcmp(text, "true") == 0;
     else if (strcmp(element->path, UPLOADS "Upload") == 0)
         sweep_upload(page);
+    else if (strcmp(element->path, "/ListMultipartUploadsResult") == 0)
+        page->is_list = true;
     return page->error == NULL;
 }
 
@@ -285,13 +296,14 @@ static struct error *sweep_page(struct page *page)
         s3_add_query(&call, "key-marker", key);
         s3_add_query(&call, "upload-id-marker", id);
     }
+    page->is_list = false;
     page->more = false;
     page->rows = 0;
     TRY(s3_send(page->s3, page->arena, &call, &reply));
     bool read = reply.answer.status == 200 && xml_read(reply.answer.body, reply.answer.length, take_upload, page);
     TRY(page->error);
     page->more = page->more && page->rows > 0;
-    return read ? NULL : s3_refusal(page->s3, page->arena, &reply, "to list uploads");
+    return read && page->is_list ? NULL : s3_refusal(page->s3, page->arena, &reply, "to list uploads");
 }
 
 struct error *s3_sweep_uploads(struct s3 *s3, struct arena *arena, int64_t before, size_t *count_out)

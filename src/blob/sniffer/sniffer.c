@@ -84,8 +84,12 @@ struct error *sniff_process_fork(struct arena *arena, char **arguments, struct s
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return error_new(arena, ERROR_INTERNAL, "no socket for the sniffer: %s", strerror(errno));
     pid_t keeper = fork();
-    if (keeper < 0)
-        return error_new(arena, ERROR_INTERNAL, "no process for the sniffer: %s", strerror(errno));
+    if (keeper < 0) {
+        struct error *error = error_new(arena, ERROR_INTERNAL, "no process for the sniffer: %s", strerror(errno));
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        return error;
+    }
     if (keeper == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != worker)

@@ -8,13 +8,18 @@
     X(directory_stored)                                                                                                \
     X(faults)                                                                                                          \
     X(partial)                                                                                                         \
+    X(partial_faults)                                                                                                  \
     X(directory_order)                                                                                                 \
     X(image)                                                                                                           \
     X(directory_sweep)                                                                                                 \
     X(s3)                                                                                                              \
+    X(s3_answers)                                                                                                      \
+    X(s3_faults)                                                                                                       \
     X(s3_partial)                                                                                                      \
     X(refusal)                                                                                                         \
     X(scanner)                                                                                                         \
     X(sniff)                                                                                                           \
-    X(sniffer)
+    X(sniffer)                                                                                                         \
+    X(sniffer_child)                                                                                                   \
+    X(sniffer_faults)
 HARNESS_MAIN("blob", MODULES)

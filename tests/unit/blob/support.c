@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -100,6 +101,8 @@ const char *support_call_text(enum support_call call)
         "openat",
         "write",
         "pread",
+        "ftruncate",
+        "flock",
         "fsync",
         "sync_file_range",
         "sync_file_range (waiting)",
@@ -167,6 +170,16 @@ static ssize_t fault_pread(int fd, void *bytes, size_t length, off_t offset)
     return fails(CALL_PREAD, fd) ? -1 : pread(fd, bytes, length, offset);
 }
 
+static int fault_ftruncate(int fd, off_t length)
+{
+    return fails(CALL_FTRUNCATE, fd) ? -1 : ftruncate(fd, length);
+}
+
+static int fault_flock(int fd, int operation)
+{
+    return fails(CALL_FLOCK, fd) ? -1 : flock(fd, operation);
+}
+
 /* Everything that was written is waited for. */
 static int fault_fsync(int fd)
 {
@@ -215,6 +228,8 @@ static off_t fault_lseek(int fd, off_t offset, int whence)
 {
     if (fails(CALL_LSEEK, fd))
         return -1;
+    if (whence == SEEK_SET) /* of bytes that arrive in pieces */
+        return lseek(fd, offset, whence);
     assert_int_equal(whence, SEEK_HOLE);
     assert_int_equal(offset, 0);
     return support_faults.hole != 0 ? support_faults.hole : lseek(fd, offset, whence);
@@ -315,6 +330,8 @@ const struct blob_io support_io = {
     .openat = fault_openat,
     .write = fault_write,
     .pread = fault_pread,
+    .ftruncate = fault_ftruncate,
+    .flock = fault_flock,
     .fsync = fault_fsync,
     .sync_file_range = fault_sync_file_range,
     .posix_fadvise = fault_posix_fadvise,

@@ -33,6 +33,8 @@ enum support_call {
     CALL_OPENAT,
     CALL_WRITE,
     CALL_PREAD,
+    CALL_FTRUNCATE,
+    CALL_FLOCK,
     CALL_FSYNC,
     CALL_SYNC_FILE_RANGE,
     CALL_WAIT_FILE_RANGE,  /* the same, waiting for the disk */

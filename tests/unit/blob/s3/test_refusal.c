@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "blob/s3/s3.h"
+#include "blob/s3/s3_int.h"
 #include "blob/s3/support_s3.h"
+#include "blob/s3/support_s3_calls.h"
 #include "blob/support.h"
 #include "harness.h"
 
@@ -111,6 +113,75 @@ static void the_secret_is_read_again(void **state)
     assert_null(support_store(s3->store, s3->arena, id_new(), "y", 1, 1));
 }
 
+/* An option that must be set, and is not. */
+static void expect_wanted(struct support_s3 *s3, const struct blob_s3_options *options, const char *setting)
+{
+    struct blob_store *store;
+    struct error *error = blob_s3_open(s3->arena, options, &store);
+    if (error == NULL || strstr(error->message, setting) == NULL)
+        fail_msg("%s: %s", setting, error == NULL ? "is not wanted" : error->message);
+}
+
+static void options_that_are_missing_are_named(void **state)
+{
+    struct support_s3 *s3 = support_s3(state);
+    const char **const members[] = {&s3->options.bucket,     &s3->options.prefix,          &s3->options.region,
+                                    &s3->options.access_key, &s3->options.secret_key_file, &s3->options.spool};
+    static const char *const settings[] = {"s3_bucket",     "s3_prefix",          "s3_region",
+                                           "s3_access_key", "s3_secret_key_file", "s3_spool"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        const char *before = *members[i];
+        *members[i] = NULL;
+        expect_wanted(s3, &s3->options, settings[i]);
+        *members[i] = before;
+    }
+    /* These have defaults. */
+    s3->options.multipart_bytes = s3->options.part_bytes = 0;
+    support_s3_reopen(s3);
+    assert_null(support_store(s3->store, s3->arena, id_new(), "x", 1, 1));
+}
+
+static void visit_none(void *context, const char *endpoint, struct error *error)
+{
+    (void)endpoint;
+    (void)error;
+    ++*(size_t *)context;
+}
+
+static void without_an_http_client_there_is_no_store_and_no_check(void **state)
+{
+    struct support_s3 *s3 = support_s3(state);
+    struct blob_store *store;
+    size_t count = 0;
+    support_s3_calls_clear();
+    support_s3_calls.no_client = true;
+    assert_int_equal(blob_s3_open(s3->arena, &s3->options, &store)->code, ERROR_INTERNAL);
+    support_s3_calls.no_client = true;
+    assert_int_equal(blob_check(s3->store, s3->arena)->code, ERROR_INTERNAL);
+    support_s3_calls.no_client = true;
+    assert_int_equal(blob_each_endpoint(s3->store, s3->arena, visit_none, &count)->code, ERROR_INTERNAL);
+    assert_int_equal(count, 0);
+    assert_null(blob_check(s3->store, s3->arena));
+}
+
+/* The web server and the signature name the host in this way. */
+static void the_usual_port_is_left_out(void **state)
+{
+    static const char *const rows[][2] = {
+        {"https://store.example", "store.example"},
+        {"https://store.example:443", "store.example"},
+        {"https://store.example:80", "store.example:80"},
+        {"http://localhost:80", "localhost"},
+        {"http://localhost:443", "localhost:443"},
+        {"https://store.example:443/", "store.example"},
+        {"https://store.example:7443", "store.example:7443"},
+        {"https://:443", ":443"},
+        {"http://a", "a"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(s3_host(harness_arena(state), rows[i][0]), rows[i][1]);
+}
+
 struct told {
     size_t count;
     size_t wrong;
@@ -142,6 +213,9 @@ static const struct CMUnitTest tests[] = {
     HARNESS_TEST(refusals_become_sentences),
     HARNESS_TEST(half_answers_are_asked_for_again),
     HARNESS_TEST(options_that_cannot_be_used_are_named),
+    HARNESS_TEST(options_that_are_missing_are_named),
+    HARNESS_TEST(without_an_http_client_there_is_no_store_and_no_check),
+    HARNESS_TEST(the_usual_port_is_left_out),
     HARNESS_TEST(the_secret_is_read_again),
     HARNESS_TEST(each_endpoint_is_asked),
 };

@@ -19,6 +19,7 @@
 #include "blob/sniffer/child_int.h"
 #include "blob/sniffer/message_int.h"
 #include "blob/sniffer/sniffer.h"
+#include "blob/sniffer/support_sniffer.h"
 
 #define PNG "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x20\0\0\0\x10\x08\x02\0\0\0\x12\x34\x56\x78"
 
@@ -218,11 +219,8 @@ static void it_is_renewed_after_its_share_of_files(void **state)
 
 /* ---- a false one --------------------------------------------------------------------------------- */
 
-/* What the first false sniffer says when it is asked; NULL: the keeper is the real one. */
+/* What the first false sniffer says when it is asked. */
 static void (*lie)(int socket);
-
-void __real_sniff_keeper_run(int control, char **arguments) __attribute__((noreturn));
-void __wrap_sniff_keeper_run(int control, char **arguments) __attribute__((noreturn));
 
 static void send_bytes(int socket, const void *bytes, size_t length)
 {
@@ -262,14 +260,6 @@ static void be_false(int control)
         (void)close(socket);
     }
     _exit(0);
-}
-
-void __wrap_sniff_keeper_run(int control, char **arguments)
-{
-    if (lie == NULL)
-        __real_sniff_keeper_run(control, arguments);
-    be_false(control);
-    abort();
 }
 
 static void say_nothing_and_end(int socket)
@@ -394,8 +384,9 @@ static struct sniff_process *start_false(struct arena *arena, void (*first)(int 
     struct sniff_process *process;
     struct sandbox_walls walls;
     lie = first;
+    support_sniffer_keeper(be_false);
     assert_null(sniff_process_fork(arena, NULL, &process));
-    lie = NULL;
+    support_sniffer_keeper(NULL);
     assert_null(sniff_process_start(process, arena, true, &walls));
     return process;
 }
