@@ -7,6 +7,7 @@
     X(body_file)                                                                                                       \
     X(cookie)                                                                                                          \
     X(disposition)                                                                                                     \
+    X(fastcgi)                                                                                                         \
     X(fastcgi_guard)                                                                                                   \
     X(multipart)                                                                                                       \
     X(multipart_header)                                                                                                \
