@@ -254,6 +254,10 @@ static void a_list_of_roles_that_breaks_off_grants_nothing_more(void **state)
         if (load(&caller)->grant_count != rows[i].count || holds_now(&caller, "inv:part:w") != (rows[i].count == 1))
             fail_msg("%s", rows[i].roles);
     }
+    int64_t changed = 0;
+    expect_ok(principal_rebuild(caller.database, arena, &changed));
+    assert_int_equal(changed, 1);
+    assert_true(holds_now(&caller, "inv:part:w"));
     database_free(&caller.database);
 }
 
