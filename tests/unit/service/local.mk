@@ -13,6 +13,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/access/test_signed_link_refused.c \
 	tests/unit/service/account/test_equal_work.c \
 	tests/unit/service/account/test_mail_flood.c \
+	tests/unit/service/account/test_mail_queue.c \
 	tests/unit/service/account/test_member.c \
 	tests/unit/service/account/test_notification.c \
 	tests/unit/service/account/test_own_profile.c \
@@ -39,6 +40,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/runtime/test_change_follower.c \
 	tests/unit/service/runtime/test_shared_token_cache.c \
 	tests/unit/service/runtime/test_confinement.c \
+	tests/unit/service/runtime/test_startup.c \
 	tests/unit/service/runtime/test_use_log.c \
 	tests/unit/service/support_accounts.c \
 	tests/unit/service/support_accounts.h \

@@ -39,5 +39,7 @@
     X(refused_files)                                                                                                   \
     X(inspect_files)                                                                                                   \
     X(own_profile)                                                                                                     \
-    X(refused_settings)
+    X(refused_settings)                                                                                                \
+    X(mail_queue)                                                                                                      \
+    X(startup)
 HARNESS_MAIN("service", MODULES)

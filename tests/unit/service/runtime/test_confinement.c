@@ -118,7 +118,47 @@ static void ports_are_those_of_the_addresses(void **state)
     assert_true(has_port(plan, 2525));
 }
 
+/* The folder would let the worker write whatever else is in it. */
+static void a_file_in_a_folder_of_everybody_is_opened_alone(void **state)
+{
+    const struct sandbox_plan *plan =
+        plan_of(harness_arena(state), BASE "[cache]\nfile = /gate-cache\n[metrics]\nfile = /etc/gate-metrics\n");
+    assert_true(has_path(plan, "/gate-cache", SANDBOX_WRITE));
+    assert_true(has_path(plan, "/etc/gate-metrics", SANDBOX_WRITE));
+    static const char *const closed[] = {"", "/", "/etc"};
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
+        assert_false(names(plan, closed[i]));
+}
+
+static void what_a_link_in_a_folder_of_everybody_points_to_is_opened_alone(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *linked = arena_format(arena, "%s/secret", harness_directory(arena));
+    const char *folder = arena_format(arena, "%s/folder", harness_directory(arena));
+    const char *kept = harness_directory(arena);
+    assert_int_equal(symlink("/etc/passwd", linked) | symlink(kept, folder), 0);
+    const struct sandbox_plan *plan =
+        plan_of(arena, arena_format(arena, BASE "secret_file = %s\n[files]\nbody_directory = %s\n", linked, folder));
+    assert_true(has_path(plan, "/etc/passwd", SANDBOX_READ));
+    assert_false(names(plan, "/etc"));
+    /* A folder is opened by its own name, which the kernel follows. */
+    assert_true(has_path(plan, folder, SANDBOX_READ));
+}
+
+static void a_pool_of_cognito_is_asked_by_https(void **state)
+{
+    static const char pool[] = BASE "[database]\nsocket = /run/mysqld/mysqld.sock\n[identity]\nprovider = cognito\n"
+                                    "[cognito]\nregion = eu-central-1\nuser_pool_id = eu-central-1_a\nclient_id = c\n"
+                                    "client_secret_file = /etc/gate/a\naccess_key_id = k\n"
+                                    "secret_access_key_file = /etc/gate/b\n";
+    assert_true(has_port(plan_of(harness_arena(state), pool), 443));
+    assert_false(has_port(plan_of(harness_arena(state), BASE), 443));
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_file_in_a_folder_of_everybody_is_opened_alone),
+    HARNESS_TEST(what_a_link_in_a_folder_of_everybody_points_to_is_opened_alone),
+    HARNESS_TEST(a_pool_of_cognito_is_asked_by_https),
     HARNESS_TEST(folders_are_written_or_only_read),
     HARNESS_TEST(a_mail_folder_is_only_opened_where_mails_go_to_files),
     HARNESS_TEST(a_bucket_needs_its_spool_and_its_ports),
