@@ -154,11 +154,24 @@ static void set_connection(CURL *curl, const struct http_client *client, const s
         (void)curl_easy_setopt(curl, CURLOPT_CAINFO, client->ca_file);
 }
 
-static struct curl_slist *add_header(struct curl_slist *list, struct arena *scratch, const char *name,
-                                     const char *value)
+/* The headers of a call. One that lacks a header, be it a condition or a signature, must not be made. */
+struct lines {
+    struct curl_slist *list;
+    bool whole;
+};
+
+static void add_line(struct lines *lines, const char *line)
 {
-    struct curl_slist *longer = curl_slist_append(list, arena_format(scratch, "%s: %s", name, value));
-    return longer != NULL ? longer : list;
+    struct curl_slist *longer = curl_slist_append(lines->list, line);
+    if (longer == NULL)
+        lines->whole = false;
+    else
+        lines->list = longer;
+}
+
+static void add_header(struct lines *lines, struct arena *scratch, const char *name, const char *value)
+{
+    add_line(lines, arena_format(scratch, "%s: %s", name, value));
 }
 
 static const char *header_given(const struct http_client_call *call, const char *name)
@@ -195,8 +208,7 @@ static bool split_url(struct arena *arena, const char *url, const char **host_ou
 }
 
 /* Adds Authorization, and Host and X-Amz-Date unless the caller gave them. All headers of the call are signed. */
-static struct curl_slist *add_signature(struct curl_slist *list, struct arena *scratch,
-                                        const struct http_client_call *call)
+static void add_signature(struct lines *lines, struct arena *scratch, const struct http_client_call *call)
 {
     const struct http_client_signature *signature = call->signature;
     const struct sigv4_scope scope = {signature->region, signature->service, signature->key_id, signature->key};
@@ -204,43 +216,43 @@ static struct curl_slist *add_signature(struct curl_slist *list, struct arena *s
     char now[SIGV4_TIME_BYTES], payload[SIGV4_PAYLOAD_BYTES];
     const char *host = NULL, *date = header_given(call, "X-Amz-Date");
     struct sigv4_request request = {.method = call->method, .headers = headers, .payload = signature->payload};
-    if (!split_url(scratch, call->url, &host, &request))
-        return list; /* libcurl reports the fault of the URL */
+    if (!split_url(scratch, call->url, &host, &request)) {
+        lines->whole = false;
+        return;
+    }
     for (size_t i = 0; i < call->header_count; i++)
         headers[request.header_count++] = (struct sigv4_pair){call->headers[i].name, call->headers[i].value};
     if (header_given(call, "Host") == NULL) {
         headers[request.header_count++] = (struct sigv4_pair){"Host", host};
-        list = add_header(list, scratch, "Host", host);
+        add_header(lines, scratch, "Host", host);
     }
     if (date == NULL) {
         sigv4_time(clock_now(), now);
         headers[request.header_count++] = (struct sigv4_pair){"X-Amz-Date", now};
-        list = add_header(list, scratch, "X-Amz-Date", now);
+        add_header(lines, scratch, "X-Amz-Date", now);
     }
     if (request.payload == NULL) {
         sigv4_payload(call->body, call->body_length, payload);
         request.payload = payload;
     }
     request.time = date != NULL ? date : now;
-    return add_header(list, scratch, "Authorization", sigv4_authorization(scratch, &scope, &request));
+    add_header(lines, scratch, "Authorization", sigv4_authorization(scratch, &scope, &request));
 }
 
-static struct curl_slist *set_headers(CURL *curl, const struct http_client_call *call)
+static struct lines set_headers(CURL *curl, const struct http_client_call *call)
 {
-    struct curl_slist *list = NULL;
+    struct lines lines = {.whole = true};
     struct arena *scratch = arena_new();
     for (size_t i = 0; i < call->header_count; i++)
-        list = add_header(list, scratch, call->headers[i].name, call->headers[i].value);
+        add_header(&lines, scratch, call->headers[i].name, call->headers[i].value);
     if (call->signature != NULL)
-        list = add_signature(list, scratch, call);
-    if (call->source != NULL) {
-        /* libcurl would wait a second for a "100 Continue" that not every server sends. */
-        struct curl_slist *longer = curl_slist_append(list, "Expect:");
-        list = longer != NULL ? longer : list;
-    }
+        add_signature(&lines, scratch, call);
+    /* libcurl would wait a second for a "100 Continue" that not every server sends. */
+    if (call->source != NULL)
+        add_line(&lines, "Expect:");
     arena_free(&scratch);
-    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
-    return list;
+    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, lines.list);
+    return lines;
 }
 
 static size_t give_body(char *bytes, size_t size, size_t count, void *context)
@@ -327,22 +339,25 @@ enum http_client_outcome http_client_call(struct http_client *client, struct are
     *answer_out = (struct http_client_answer){0};
     curl_easy_reset(curl);
     set_connection(curl, client, call);
-    struct curl_slist *headers = set_headers(curl, call);
+    struct lines headers = set_headers(curl, call);
     set_request(curl, &exchange);
     set_answer(curl, &exchange);
-    CURLcode result = curl_easy_perform(curl);
-    (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer_out->status);
-    enum http_client_outcome outcome = outcome_of(curl, result);
+    enum http_client_outcome outcome = HTTP_CLIENT_UNREACHABLE;
+    *reason_out = "its headers could not be made";
+    if (headers.whole) {
+        CURLcode result = curl_easy_perform(curl);
+        (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer_out->status);
+        outcome = outcome_of(curl, result);
+        *reason_out = exchange.too_long ? "the answer was too long" : curl_easy_strerror(result);
+    }
     curl_easy_reset(curl);
-    curl_slist_free_all(headers);
+    curl_slist_free_all(headers.list);
     answer_out->body = exchange.body.bytes;
     answer_out->length = exchange.body.length;
     if (exchange.placed > 0) {
         answer_out->body = call->into;
         answer_out->length = exchange.placed;
     }
-    if (outcome != HTTP_CLIENT_ANSWERED)
-        *reason_out = exchange.too_long ? "the answer was too long" : curl_easy_strerror(result);
     return outcome;
 }
 

@@ -5,6 +5,7 @@ Prints its port. DIRECTORY/state is read before each answer. Its lines are:
 
     silent             takes connections and says nothing
     waits              is without its quorum: wsrep_ready is OFF
+    refuses NUMBER     no password is accepted, with this error
     NUMBER TEXT        a statement that begins with TEXT is answered with this error
     hangs TEXT         a statement that begins with TEXT is not answered
     cuts TEXT          a statement that begins with TEXT is answered with the head of a result, and the connection ends
@@ -117,6 +118,10 @@ class Connection:
         if not self.read():
             return
         note("connect")
+        for line in state():
+            if line.startswith("refuses "):
+                self.send(b"\xff" + struct.pack("<H", int(line[8:])) + b"#28000as the test says")
+                return
         self.send(OK)
         while packet := self.read():
             if packet[0] == QUERY:

@@ -57,22 +57,28 @@ def answer_second(connection, request, mark):
         return False
 
 
+FIXED = {
+    "/redirect": answer(b"302 Found", b"", b"Location: /echo\r\n"),
+    "/long": answer(b"200 OK", b"x" * 5000),
+    "/headers": answer(b"200 OK", b"", b"X-Long: %s\r\nX-Empty:\r\nX-Blank: \t \r\n" % (b"x" * 5000) +
+                       b"".join(b"X-%d:\tvalue %d \t\r\n" % (i, i) for i in range(40))),
+}
+
+
 def behave(connection, path, request, directory):
     """Answers one request; False when the connection is over."""
     if path in ("/echo", "/"):
         connection.sendall(answer(b"200 OK", request, b"X-Kind:  two words \r\n"))
+    elif path in FIXED:
+        connection.sendall(FIXED[path])
     elif path.startswith("/status/"):
         connection.sendall(answer(path[8:].encode() + b" Said", b"<html>no</html>"))
-    elif path == "/redirect":
-        connection.sendall(answer(b"302 Found", b"", b"Location: /echo\r\n"))
     elif path == "/close-once":
         return answer_second(connection, request, os.path.join(directory, "closed"))
     elif path == "/stall":
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
         time.sleep(30)
         return False
-    elif path == "/long":
-        connection.sendall(answer(b"200 OK", b"x" * 5000))
     elif path == "/half":
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
         return False

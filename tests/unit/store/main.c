@@ -13,12 +13,17 @@
     X(connection)                                                                                                      \
     X(connection_options)                                                                                              \
     X(host_list)                                                                                                       \
+    X(node)                                                                                                            \
+    X(connect)                                                                                                         \
+    X(cut)                                                                                                             \
     X(transaction)                                                                                                     \
     X(row_lock)                                                                                                        \
     X(migrate)                                                                                                         \
     X(dump)                                                                                                            \
     X(http_client)                                                                                                     \
+    X(http_client_faults)                                                                                              \
     X(cache)                                                                                                           \
+    X(cache_calls)                                                                                                     \
     X(cache_faults)                                                                                                    \
     X(cache_loader)                                                                                                    \
     X(cache_stuck)
