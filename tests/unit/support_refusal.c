@@ -3,6 +3,7 @@
 #include "support_refusal.h"
 
 #include <mysql.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -10,13 +11,16 @@
 #include "store/database/database.h"
 
 #define NUMBER 1105 /* ER_UNKNOWN_ERROR */
+#define LOST 2013   /* CR_SERVER_LOST */
 #define STATE "HY000"
 #define MESSAGE "refused by the test"
+#define COMMIT "COMMIT"
 
 static struct {
     unsigned nth;
     unsigned count;
     const void *handle; /* whose last statement was refused */
+    bool commits;       /* COMMITs alone are counted, and their answers lost */
 } refusal;
 
 int __real_mysql_stmt_execute(MYSQL_STMT *statement);
@@ -36,22 +40,27 @@ const char *__wrap_mysql_error(MYSQL *mysql);
 const char *__real_mysql_sqlstate(MYSQL *mysql);
 const char *__wrap_mysql_sqlstate(MYSQL *mysql);
 
-static bool refuses(const void *handle)
+static unsigned number(void)
 {
-    refusal.count++;
-    bool due = refusal.count == refusal.nth;
+    return refusal.commits ? LOST : NUMBER;
+}
+
+static bool refuses(const void *handle, bool counts)
+{
+    refusal.count += counts;
+    bool due = counts && refusal.count == refusal.nth;
     refusal.handle = due ? handle : NULL;
     return due;
 }
 
 int __wrap_mysql_stmt_execute(MYSQL_STMT *statement)
 {
-    return refuses(statement) ? 1 : __real_mysql_stmt_execute(statement);
+    return refuses(statement, !refusal.commits) ? 1 : __real_mysql_stmt_execute(statement);
 }
 
 unsigned __wrap_mysql_stmt_errno(MYSQL_STMT *statement)
 {
-    return statement == refusal.handle ? NUMBER : __real_mysql_stmt_errno(statement);
+    return statement == refusal.handle ? number() : __real_mysql_stmt_errno(statement);
 }
 
 const char *__wrap_mysql_stmt_error(MYSQL_STMT *statement)
@@ -66,12 +75,18 @@ const char *__wrap_mysql_stmt_sqlstate(MYSQL_STMT *statement)
 
 int __wrap_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long length)
 {
-    return refuses(mysql) ? 1 : __real_mysql_real_query(mysql, sql, length);
+    bool commit = length == strlen(COMMIT) && memcmp(sql, COMMIT, length) == 0;
+    bool due = refuses(mysql, !refusal.commits || commit);
+    if (!due || refusal.commits) {
+        int code = __real_mysql_real_query(mysql, sql, length);
+        return due ? 1 : code;
+    }
+    return 1;
 }
 
 unsigned __wrap_mysql_errno(MYSQL *mysql)
 {
-    return mysql == refusal.handle ? NUMBER : __real_mysql_errno(mysql);
+    return mysql == refusal.handle ? number() : __real_mysql_errno(mysql);
 }
 
 const char *__wrap_mysql_error(MYSQL *mysql)
@@ -89,6 +104,13 @@ void refusal_begin(unsigned nth)
     refusal.nth = nth;
     refusal.count = 0;
     refusal.handle = NULL;
+    refusal.commits = false;
+}
+
+void refusal_lose_commit(unsigned nth)
+{
+    refusal_begin(nth);
+    refusal.commits = true;
 }
 
 bool refusal_end(void)

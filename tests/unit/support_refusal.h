@@ -15,7 +15,10 @@ struct error;
 /* The nth statement from now on is not sent, and counts as refused with an error that is no known one; 0: none. */
 void refusal_begin(unsigned nth);
 
-/* Nothing is refused any more; whether a statement was. */
+/* The nth COMMIT from now on is carried out, and its answer is lost: nobody can tell by it whether it was. 0: none. */
+void refusal_lose_commit(unsigned nth);
+
+/* Nothing is refused or lost any more; whether a statement was. */
 bool refusal_end(void);
 
 /*

@@ -20,6 +20,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/account/test_refused_codes.c \
 	tests/unit/service/account/test_refused_people.c \
 	tests/unit/service/account/test_refused_sessions.c \
+	tests/unit/service/account/test_refused_tries.c \
 	tests/unit/service/account/test_sign_in.c \
 	tests/unit/service/account/test_sign_up.c \
 	tests/unit/service/file/support_files.c \

@@ -41,5 +41,6 @@
     X(own_profile)                                                                                                     \
     X(refused_settings)                                                                                                \
     X(mail_queue)                                                                                                      \
-    X(startup)
+    X(startup)                                                                                                         \
+    X(refused_tries)
 HARNESS_MAIN("service", MODULES)

@@ -131,6 +131,40 @@ void stage_refuse_each(struct arena *arena, const struct flow *flows, size_t cou
     }
 }
 
+/* Whether the answer to the nth COMMIT was there to be lost. */
+static bool lose(struct stage *stage, const struct flow *flow, unsigned nth)
+{
+    prepare(stage, flow);
+    struct arena *arena = arena_new();
+    refusal_lose_commit(nth);
+    struct error *error = flow->run(stage, arena);
+    bool lost = refusal_end();
+    bool done = is_done(stage, flow);
+    assert_false(database_in_transaction(stage->scene->database));
+    if (error != NULL && (!lost || error->code == ERROR_REQUEST_INVALID))
+        fail_msg("%s: COMMIT %u: %s", flow->name, nth, error->message);
+    if (error == NULL && !done && !flow->job)
+        fail_msg("%s: the answer to COMMIT %u was lost, and it is told as done", flow->name, nth);
+    if (error != NULL && done && flow->finds)
+        fail_msg("%s: the answer to COMMIT %u was lost, and it is told as not done", flow->name, nth);
+    arena_free(&arena);
+    if (!done)
+        run_again(stage, flow, nth);
+    return lost;
+}
+
+void stage_lose_each_commit(struct arena *arena, const struct flow *flows, size_t count)
+{
+    struct stage *stage = stage_new(arena);
+    for (size_t i = 0; i < count; i++) {
+        unsigned nth = 0;
+        while (lose(stage, &flows[i], ++nth))
+            assert_in_range(nth, 1, STATEMENTS_MAX);
+        if (nth == 1)
+            fail_msg("%s commits nothing", flows[i].name);
+    }
+}
+
 const char *stage_address(struct stage *stage)
 {
     return arena_format(stage->scene->arena, "person.%u@example.com", ++stage->number);

@@ -35,6 +35,7 @@ struct flow {
     void (*again)(struct stage *stage);
     bool job;   /* a failure is reported to the outbox and not to the caller */
     bool apart; /* it is several transactions: one that fails may leave the first of them done */
+    bool finds; /* it finds out whether its change was made where the answer to the COMMIT is lost */
 };
 
 /* A flow with its four parts, and with what else it has. */
@@ -43,6 +44,12 @@ struct flow {
 
 /* Goes through each flow until it meets no refusal any more. */
 void stage_refuse_each(struct arena *arena, const struct flow *flows, size_t count);
+
+/*
+ * Loses the answer to each COMMIT of each flow in turn. A flow that answers no error has done all of it; one that
+ * answers one has done it, or can be gone through again. One that `finds` out never answers an error for what is done.
+ */
+void stage_lose_each_commit(struct arena *arena, const struct flow *flows, size_t count);
 
 /* An address that nobody on the stage has had. */
 const char *stage_address(struct stage *stage);

@@ -104,10 +104,35 @@ static void of_fifty_uses_at_once_exactly_twenty_count(void **state)
     database_free(&database);
 }
 
+/* A customer's network of IPv6 is one caller. IPv4 in its spelling is no network: one caller would shut out all. */
+static void a_network_of_ipv6_is_one_address_and_ipv4_in_ipv6_is_not(void **state)
+{
+    static const struct {
+        const char *one, *other;
+        bool same;
+    } rows[] = {{"2001:db8:0:1::1", "2001:db8:0:1:ffff::2", true},
+                {"2001:db8:0:1::1", "2001:db8:0:2::1", false},
+                {"::ffff:192.0.2.1", "::ffff:192.0.2.2", false},
+                {"::ffff:192.0.2.1", "::ffff:192.0.2.1", true},
+                {"::ffff:192.0.2.1", "::", false},
+                {"::1", "::2", true},
+                {"0:0:0:0:fffe::1", "::2", true},
+                {"1::ffff:192.0.2.1", "1::ffff:192.0.2.2", true},
+                {"192.0.2.1", "192.0.2.2", false},
+                {"unix:", "unix", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct throttle_key one = throttle_of_address(rows[i].one), other = throttle_of_address(rows[i].other);
+        if ((memcmp(one.subject, other.subject, sizeof one.subject) == 0) != rows[i].same)
+            fail_msg("%s and %s", rows[i].one, rows[i].other);
+    }
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(so_many_uses_count_and_the_rest_wait_for_the_end_of_the_time),
     HARNESS_TEST(a_use_that_came_to_nothing_is_given_back),
     HARNESS_TEST(what_is_counted_together_and_what_apart),
     HARNESS_TEST(of_fifty_uses_at_once_exactly_twenty_count),
+    HARNESS_TEST(a_network_of_ipv6_is_one_address_and_ipv4_in_ipv6_is_not),
 };
 HARNESS_MODULE(throttle_use, cases)

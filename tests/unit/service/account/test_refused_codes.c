@@ -353,10 +353,23 @@ static void who_has_no_address_is_answered_like_everybody(void **state)
                      22);
 }
 
+static void a_code_whose_commit_got_no_answer_has_changed_something_or_is_good(void **state)
+{
+    static const struct flow flows[] = {
+        FLOW("confirming another address", prepare_confirm, confirm_change, count_confirmed),
+        FLOW("cancelling a change", prepare_cancel, cancel_change, count_cancelled),
+        FLOW("a code for a new password", prepare_reset_mail, answer_question, count_mails, .again = claim_reset_mail,
+             .job = true),
+        FLOW("a new password by code", prepare_reset, reset_password, count_reset),
+    };
+    stage_lose_each_commit(harness_arena(state), flows, sizeof flows / sizeof *flows);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(an_address_is_changed_wholly_or_not_at_all),
     HARNESS_TEST(a_mail_is_counted_sent_and_recorded_or_nothing_of_it),
     HARNESS_TEST(a_password_is_changed_with_all_that_follows_or_not_at_all),
     HARNESS_TEST(who_has_no_address_is_answered_like_everybody),
+    HARNESS_TEST(a_code_whose_commit_got_no_answer_has_changed_something_or_is_good),
 };
 HARNESS_MODULE(refused_codes, cases)

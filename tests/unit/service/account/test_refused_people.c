@@ -435,10 +435,24 @@ static void an_organisation_is_changed_wholly_or_not_at_all(void **state)
     stage_refuse_each(harness_arena(state), flows, sizeof flows / sizeof *flows);
 }
 
+static void an_account_whose_commit_got_no_answer_is_looked_up(void **state)
+{
+    static const struct flow flows[] = {
+        FLOW("a customer", prepare_address, sign_up_owner, count_accounts, .finds = true),
+        FLOW("a member with a password", prepare_address, sign_up_colleague, count_accounts, .finds = true),
+        FLOW("an administrator", prepare_address, sign_up_staff, count_accounts, .finds = true),
+        FLOW("another role", stage_person, update_grants, count_updated),
+        FLOW("erasing", prepare_disabled, erase, count_erased),
+        FLOW("disabling an organisation", prepare_customer, disable_organisation, count_shut),
+    };
+    stage_lose_each_commit(harness_arena(state), flows, sizeof flows / sizeof *flows);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(an_account_that_was_refused_can_be_made_again),
     HARNESS_TEST(a_member_is_changed_wholly_or_not_at_all),
     HARNESS_TEST(an_erasure_that_began_is_finished),
     HARNESS_TEST(an_organisation_is_changed_wholly_or_not_at_all),
+    HARNESS_TEST(an_account_whose_commit_got_no_answer_is_looked_up),
 };
 HARNESS_MODULE(refused_people, cases)

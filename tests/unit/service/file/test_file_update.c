@@ -2,6 +2,7 @@
 /* Archiving, restoring and renaming files: each change is whole and in the audit trail, or nothing changes. */
 #include "harness.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -156,6 +157,31 @@ static void a_name_that_stands_for_another_kind_of_file_is_refused(void **state)
     expect_ok(patch(&scene, "the bytes are not asked.pdf", NULL));
 }
 
+static void write_bytes(struct scene *scene, const char *text)
+{
+    FILE *file = fopen(keep_path(scene->keep, scene->file.id), "we");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The bytes themselves are asked: what a browser shows as text must be some. */
+static void bytes_without_a_type_are_named_as_text_where_they_are_text(void **state)
+{
+    struct scene scene = scene_new(state);
+    scene.file.content_type = "application/octet-stream";
+    const char *before = row(&scene);
+    files_expect_entry(patch(&scene, "notes.txt", NULL), ERROR_REQUEST_INVALID, "name", "mismatch");
+    write_bytes(&scene, "");
+    files_expect_entry(patch(&scene, "notes.txt", NULL), ERROR_REQUEST_INVALID, "name", "mismatch");
+    assert_int_equal(unlink(keep_path(scene.keep, scene.file.id)), 0);
+    expect_error(patch(&scene, "notes.txt", NULL), ERROR_STORAGE_UNAVAILABLE);
+    assert_string_equal(row(&scene), before);
+    write_bytes(&scene, "a line of text\n");
+    expect_ok(patch(&scene, "notes.txt", NULL));
+    assert_string_equal(scene.changed->name, "notes.txt");
+}
+
 static void a_change_that_cannot_be_written_into_the_trail_is_not_made(void **state)
 {
     struct scene scene = scene_new(state);
@@ -183,6 +209,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_file_that_is_gone_or_another_organisation_s_is_unknown),
     HARNESS_TEST(a_change_that_would_make_two_of_one_file_names_the_other),
     HARNESS_TEST(a_name_that_stands_for_another_kind_of_file_is_refused),
+    HARNESS_TEST(bytes_without_a_type_are_named_as_text_where_they_are_text),
     HARNESS_TEST(a_change_that_cannot_be_written_into_the_trail_is_not_made),
     HARNESS_TEST(without_a_database_the_change_is_refused_as_that),
 };

@@ -411,10 +411,21 @@ static void an_upload_in_pieces_goes_on_where_it_was(void **state)
     stage_refuse_each(harness_arena(state), flows, sizeof flows / sizeof *flows);
 }
 
+static void a_file_whose_commit_got_no_answer_is_looked_up(void **state)
+{
+    static const struct flow flows[] = {
+        FLOW("an upload", prepare_empty, upload, count_stored, .finds = true),
+        FLOW("beginning an upload", prepare_no_upload, create, count_uploads),
+        FLOW("archiving a file", prepare_files, archive, count_archived),
+    };
+    stage_lose_each_commit(harness_arena(state), flows, sizeof flows / sizeof *flows);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_file_is_changed_wholly_or_not_at_all),
     HARNESS_TEST(a_second_file_of_the_same_name_and_bytes_is_named_and_nothing_changes),
     HARNESS_TEST(an_upload_that_was_refused_leaves_no_bytes),
     HARNESS_TEST(an_upload_in_pieces_goes_on_where_it_was),
+    HARNESS_TEST(a_file_whose_commit_got_no_answer_is_looked_up),
 };
 HARNESS_MODULE(refused_files, cases)

@@ -131,6 +131,32 @@ static void every_fault_of_a_form_is_named_at_once(void **state)
     assert_nothing_left(&scene);
 }
 
+static void a_part_that_is_encoded_or_no_text_is_named(void **state)
+{
+    struct scene scene = scene_new(state);
+    struct arena *arena = scene.keep->arena;
+    char *much = arena_alloc(arena, LIMIT_FIELD_BYTES + 2);
+    memset(much, 'x', LIMIT_FIELD_BYTES + 1);
+    struct error *error = receive(
+        &scene,
+        "--X\r\nContent-Disposition: form-data; name=\"bucket\"; filename=\"a\"\r\n\r\nfiles\r\n"
+        "--X\r\nContent-Disposition: form-data; name=\"type\"\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+        "misc\r\n" FIELD("name", "\xff") "--X\r\nContent-Disposition: form-data; name=\"file\"; "
+                                         "filename=\"a.txt\"\r\nContent-Transfer-Encoding: base64\r\n\r\nYQ==\r\n" END);
+    files_expect_entry(error, ERROR_REQUEST_INVALID, "bucket", "type");
+    files_expect_entry(error, ERROR_REQUEST_INVALID, "type", "transferEncoding");
+    files_expect_entry(error, ERROR_REQUEST_INVALID, "name", "encoding");
+    files_expect_entry(error, ERROR_REQUEST_INVALID, "file[0]", "transferEncoding");
+    error = receive(&scene, arena_format(arena,
+                                         FIELD("name", "%s") FIELD("bucket", "\xff") FIELD("type", "%s")
+                                             PART("a.txt", BYTES) END,
+                                         much, much));
+    files_expect_entry(error, ERROR_REQUEST_INVALID, "name", "length");
+    files_expect_entry(error, ERROR_REQUEST_INVALID, "bucket", "choice");
+    files_expect_entry(error, ERROR_REQUEST_INVALID, "type", "choice");
+    assert_nothing_left(&scene);
+}
+
 static void a_file_over_the_bound_is_refused_and_one_of_the_bound_is_not(void **state)
 {
     struct scene scene = scene_new(state);
@@ -281,6 +307,7 @@ static void a_name_loses_its_path_and_a_bad_one_is_named(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(an_upload_is_stored_and_recorded_however_its_body_is_cut),
     HARNESS_TEST(every_fault_of_a_form_is_named_at_once),
+    HARNESS_TEST(a_part_that_is_encoded_or_no_text_is_named),
     HARNESS_TEST(a_file_over_the_bound_is_refused_and_one_of_the_bound_is_not),
     HARNESS_TEST(more_files_than_an_upload_may_have_are_each_named),
     HARNESS_TEST(a_body_that_breaks_off_leaves_nothing),

@@ -192,9 +192,18 @@ static void nobody_is_let_in_by_a_statement_that_failed(void **state)
     stage_refuse_each(harness_arena(state), flows, sizeof flows / sizeof *flows);
 }
 
+static void settings_whose_commit_got_no_answer_are_looked_up(void **state)
+{
+    static const struct flow flows[] = {
+        FLOW("another filter", prepare_followed, set_filter, count_versions, .finds = true),
+    };
+    stage_lose_each_commit(harness_arena(state), flows, sizeof flows / sizeof *flows);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(settings_are_written_with_what_tells_of_them_or_not_at_all),
     HARNESS_TEST(an_eviction_reaches_every_host_or_nobody),
     HARNESS_TEST(nobody_is_let_in_by_a_statement_that_failed),
+    HARNESS_TEST(settings_whose_commit_got_no_answer_are_looked_up),
 };
 HARNESS_MODULE(refused_settings, cases)
