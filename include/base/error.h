@@ -98,6 +98,9 @@ int error_status(enum error_code code);
 const char *error_code_text(enum error_code code);
 const char *error_sentence(enum error_code code);
 
+/* What an operator reads: the message, or the detail where the message is only the sentence of INTERNAL for callers. */
+const char *error_words(const struct error *error);
+
 /* Starts collecting; nothing has failed yet. */
 void validation_init(struct validation *validation, struct arena *arena);
 

@@ -102,6 +102,12 @@ const char *error_sentence(enum error_code code)
     return rows[code].sentence;
 }
 
+const char *error_words(const struct error *error)
+{
+    bool is_plain = error->detail != NULL && strcmp(error->message, error_sentence(ERROR_INTERNAL)) == 0;
+    return is_plain ? error->detail : error->message;
+}
+
 void validation_init(struct validation *validation, struct arena *arena)
 {
     *validation = (struct validation){.arena = arena};

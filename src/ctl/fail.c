@@ -9,10 +9,9 @@
 
 int ctl_fail(const struct error *error)
 {
-    /* The sentence of an internal error is for callers. The operator gets the detail instead. */
-    bool is_plain = error->detail != NULL && strcmp(error->message, error_sentence(ERROR_INTERNAL)) == 0;
-    (void)fprintf(stderr, "gatehousectl: %s\n", is_plain ? error->detail : error->message);
-    if (error->detail != NULL && !is_plain && strcmp(error->detail, error->message) != 0)
+    const char *words = error_words(error);
+    (void)fprintf(stderr, "gatehousectl: %s\n", words);
+    if (error->detail != NULL && strcmp(error->detail, words) != 0)
         (void)fprintf(stderr, "  %s\n", error->detail);
     for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)
         (void)fprintf(stderr, "  %s: %s\n", entry->path, entry->message);

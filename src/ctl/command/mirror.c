@@ -31,7 +31,8 @@ static struct error *send_page(struct service *service, struct arena *arena, str
         *after = page.items[i].id;
         *(error == NULL ? &counts->sent : &counts->failed) += 1;
         if (error != NULL)
-            (void)fprintf(stderr, "gatehousectl: user %s was not sent: %s\n", id_text(arena, *after), error->message);
+            (void)fprintf(stderr, "gatehousectl: user %s was not sent: %s\n", id_text(arena, *after),
+                          error_words(error));
     }
     *more_out = page.more;
     return NULL;
