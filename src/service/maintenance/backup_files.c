@@ -156,6 +156,19 @@ static struct error *make_shards(struct backup *backup)
     return NULL;
 }
 
+static struct error *clear_left_over(struct backup *backup, const char *path, const char *name, int list)
+{
+    struct id id;
+    bool listed = false;
+    if (name[0] == '.')
+        return NULL;
+    if (blob_id_of(name, &id))
+        TRY(backup_listed(backup->arena, list, id, &listed));
+    if (!listed && unlink(arena_format(backup->scratch, "%s/%s", path, name)) != 0)
+        return backup_failure(backup->arena, errno, "cleared", path);
+    return NULL;
+}
+
 /* Removes what an interrupted backup has left and no file of the list has: purged since, or cut off. */
 static struct error *clear_shard(struct backup *backup, const char *path, int list)
 {
@@ -163,16 +176,15 @@ static struct error *clear_shard(struct backup *backup, const char *path, int li
     DIR *stream = opendir(path);
     if (stream == NULL)
         return backup_failure(backup->arena, errno, "read", path);
-    int folder = dirfd(stream);
-    for (const struct dirent *entry; error == NULL && (entry = readdir(stream)) != NULL;) {
-        struct id id;
-        bool listed = false;
-        if (entry->d_name[0] == '.')
-            continue;
-        if (blob_id_of(entry->d_name, &id))
-            error = backup_listed(backup->arena, list, id, &listed);
-        if (error == NULL && !listed && (folder < 0 || unlinkat(folder, entry->d_name, 0) != 0))
-            error = backup_failure(backup->arena, errno, "cleared", path);
+    while (error == NULL) {
+        errno = 0;
+        const struct dirent *entry = readdir(stream);
+        if (entry == NULL) {
+            if (errno != 0)
+                error = backup_failure(backup->arena, errno, "read", path);
+            break;
+        }
+        error = clear_left_over(backup, path, entry->d_name, list);
     }
     (void)closedir(stream);
     return error;

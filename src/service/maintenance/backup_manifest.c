@@ -211,7 +211,13 @@ static struct error *last_name(struct arena *arena, const char *directory, bool 
     DIR *stream = opendir(directory);
     if (stream == NULL)
         return backup_failure(arena, errno, "read", directory);
-    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+    int number;
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(stream);
+        number = errno;
+        if (entry == NULL)
+            break;
         const char *name = entry->d_name;
         if (!text_is_digit(name[0]) || ends_partial(name) != partial ||
             (*name_out != NULL && strcmp(name, *name_out) <= 0))
@@ -221,7 +227,7 @@ static struct error *last_name(struct arena *arena, const char *directory, bool 
             *name_out = arena_text(arena, name);
     }
     (void)closedir(stream);
-    return NULL;
+    return number == 0 ? NULL : backup_failure(arena, number, "read", directory);
 }
 
 struct error *backup_newest(struct arena *arena, const char *directory, const char **name_out)

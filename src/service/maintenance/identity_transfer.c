@@ -2,6 +2,7 @@
 /* Exports users as JSON lines, and imports them to another identity provider. */
 #include "service/maintenance/identity_transfer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -173,7 +174,11 @@ static struct error *read_all(FILE *input, struct entries *entries)
         else
             read_entry(entries, line, number);
     }
+    int failure = ferror(input) != 0 ? errno : 0;
     free(text);
+    if (failure != 0)
+        return error_message(error_plain(entries->arena, ERROR_INTERNAL), "The export cannot be read: %s.",
+                             strerror(failure));
     if (number == 0)
         validation_add(&entries->validation, "syntax", "is missing", "line 1");
     return entries->validation.error == NULL ? NULL
@@ -255,7 +260,7 @@ static void import_one(struct service *service, struct arena *arena, const struc
     struct user *user = NULL;
     *made_out = false;
     struct error *error = user_find_any(service->database, arena, entry->id, &user);
-    const char *why = error != NULL ? error->message : NULL;
+    const char *why = error != NULL ? error_words(error) : NULL;
     if (error == NULL && user == NULL)
         why = "there is no such user here";
     else if (error == NULL && !address_same(arena, user->email, entry->email))
@@ -266,7 +271,7 @@ static void import_one(struct service *service, struct arena *arena, const struc
     }
     *made_out = why == NULL && !transfer->dry_run;
     if (*made_out && (error = move(service, arena, user)) != NULL)
-        why = error->message;
+        why = error_words(error);
     transfer->tell(transfer->context, why == NULL ? "moved" : "failed", entry->email, why);
 }
 

@@ -117,7 +117,14 @@ static struct error *list_files(struct arena *arena, const char *directory, stru
     migrations->items = arena_array(arena, FILES_MAX, sizeof *migrations->items);
     migrations->count = 0;
     struct error *error = NULL;
-    for (struct dirent *entry; error == NULL && (entry = readdir(stream)) != NULL;) {
+    while (error == NULL) {
+        errno = 0;
+        const struct dirent *entry = readdir(stream);
+        if (entry == NULL) {
+            if (errno != 0)
+                error = complain(arena, "The migrations in %s cannot be read: %s.", directory, strerror(errno));
+            break;
+        }
         if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".sql"))
             continue;
         if (!name_valid(entry->d_name) || migrations->count == FILES_MAX)

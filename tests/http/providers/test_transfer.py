@@ -107,3 +107,9 @@ def test_people_move_once_and_sign_in_with_what_was_mailed(moved):
     temporary = mail.temporary_password(place.mailbox.wait("owner@move.example", 2))
     tokens = place.login("owner@move.example", temporary, body={"newPassword": flows.PASSWORDS["changed"]})["tokens"]
     assert flows.me(place, tokens["accessToken"])["permissions"]
+
+
+def test_an_export_that_cannot_be_read_to_its_end_moves_nobody(moved, tmp_path):
+    place, _ = moved
+    done = place.host.run("identity", "import", str(tmp_path), status=None)
+    assert done.returncode == 1 and done.stdout == "" and "cannot be read: Is a directory" in done.stderr, done
