@@ -96,6 +96,7 @@ static enum mail_outcome send_to_file(void *context, struct arena *arena, const 
     if (!good) {
         *reason_out = arena_format(arena, "cannot write to the mail directory: %s", strerror(errno));
         (void)unlinkat(directory, hidden, 0);
+        (void)unlinkat(directory, name, 0); /* it is sent again */
     }
     (void)close(directory);
     return good ? MAIL_SENT : MAIL_LATER;
