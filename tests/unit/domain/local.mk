@@ -32,7 +32,8 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/account/test_throttle_use.c \
 	tests/unit/domain/account/test_user.c \
 	tests/unit/domain/account/test_user_change.c \
-	tests/unit/domain/account/test_user_list.c
+	tests/unit/domain/account/test_user_list.c \
+	tests/unit/domain/test_migrate_refusal.c
 tests_unit_test_domain_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_domain_CFLAGS = $(unit_cflags)
 tests_unit_test_domain_LDFLAGS = $(AM_LDFLAGS) $(refusal_flags)

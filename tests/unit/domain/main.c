@@ -32,5 +32,6 @@
     X(audit_list)                                                                                                      \
     X(change_log)                                                                                                      \
     X(settings)                                                                                                        \
-    X(refused_statements)
+    X(refused_statements)                                                                                              \
+    X(migrate_refusal)
 HARNESS_MAIN("domain", MODULES)

@@ -34,8 +34,10 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/integrity/test_scrub_memory.c \
 	tests/unit/service/main.c \
 	tests/unit/service/maintenance/test_backup.c \
+	tests/unit/service/maintenance/test_backup_manifest.c \
 	tests/unit/service/maintenance/test_blob_move.c \
 	tests/unit/service/maintenance/test_lease_holder.c \
+	tests/unit/service/maintenance/test_maintenance_refusal.c \
 	tests/unit/service/maintenance/test_purge.c \
 	tests/unit/service/maintenance/test_reseal.c \
 	tests/unit/service/runtime/test_change_follower.c \

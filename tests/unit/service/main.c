@@ -27,6 +27,8 @@
     X(scrub_memory)                                                                                                    \
     X(settings_update)                                                                                                 \
     X(backup)                                                                                                          \
+    X(backup_manifest)                                                                                                 \
+    X(maintenance_refusal)                                                                                             \
     X(file_bulk)                                                                                                       \
     X(file_update)                                                                                                     \
     X(upload)                                                                                                          \

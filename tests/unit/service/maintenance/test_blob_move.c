@@ -12,6 +12,7 @@
 #include "harness.h"
 #include "service/support_maintenance.h"
 #include "store/script_server.h"
+#include "support_refusal.h"
 
 struct scene {
     struct keep *keep;
@@ -165,7 +166,42 @@ static void a_store_that_does_not_answer_ends_the_run(void **state)
     assert_int_equal(move(scene, BLOB_OPEN_S3).copied, 1);
 }
 
+/* One is in the other store, one is another one there, one is not there, and the bytes of one are lost. */
+static void each_statement_may_be_refused_and_the_next_run_finishes(void **state)
+{
+    struct scene *scene = scene_of(state);
+    struct keep *keep = scene->keep;
+    struct blob_move_result result;
+    const struct blob_move_options options = {.to = BLOB_OPEN_DIRECTORY, .progress = &keep->progress};
+    struct id ids[3];
+    for (unsigned i = 0; i < 3; i++)
+        ids[i] = keep_file(keep, 1000, i, 10).id;
+    struct id lost = keep_file(keep, 100, 9, 10).id;
+    assert_int_equal(unlink(keep_path(keep, lost)), 0);
+    assert_int_equal(move(scene, BLOB_OPEN_S3).lost, 1);
+    bool refused = true;
+    for (unsigned nth = 1; refused; nth++) {
+        keep_flip(keep, ids[1], 5);
+        assert_int_equal(unlink(keep_path(keep, ids[2])), 0);
+        refusal_begin(nth);
+        struct error *error = blob_move_run(&keep->service, keep->arena, keep->scratch, &options, &result);
+        refused = refusal_end();
+        if (error != NULL)
+            assert_true(refused && error->code == ERROR_INTERNAL);
+        sql(keep->service.database, keep->arena, "UPDATE maintenance SET holder = NULL, held_until = NULL");
+        expect_ok(blob_move_run(&keep->service, keep->arena, keep->scratch, &options, &result));
+        assert_int_equal(result.files, 3);
+        assert_int_equal(result.lost, 1);
+        for (unsigned i = 0; i < 3; i++) {
+            assert_true(holds(scene, keep->service.blobs, ids[i], 1000, i));
+            assert_true(holds(scene, scene->s3, ids[i], 1000, i));
+        }
+        assert_true(nth < 100);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    HARNESS_TEST(each_statement_may_be_refused_and_the_next_run_finishes),
     HARNESS_TEST(files_go_to_the_store_and_back),
     HARNESS_TEST(what_is_there_is_compared_and_what_is_wrong_is_replaced),
     HARNESS_TEST(lost_bytes_are_told_and_the_rest_is_copied),

@@ -13,6 +13,7 @@
 #include "harness.h"
 #include "service/support_maintenance.h"
 #include "store/database/database.h"
+#include "support_refusal.h"
 
 #define OLD "an old master secret of 32 bytes"
 #define NEW "a newer master secret, 32 bytes."
@@ -103,7 +104,38 @@ static void what_no_key_opens_is_counted_and_left(void **state)
     assert_string_equal(opened(keep, STRANGE, token, &read_token), "token");
 }
 
+struct resealing {
+    struct keep *keep;
+    const struct secret *old;
+};
+
+static struct error *seal_anew(struct arena *arena, void *context)
+{
+    const struct resealing *resealing = context;
+    struct reseal reseal;
+    bool found;
+    TRY(reseal_finds(&resealing->keep->service, arena, *resealing->old, &found));
+    return reseal_all(&resealing->keep->service, arena, &reseal);
+}
+
+static void each_statement_may_be_refused_and_nothing_stays_closed(void **state)
+{
+    struct keep *keep = keep_new(harness_arena(state));
+    struct id family = id_new();
+    const char *token = arena_format(keep->arena, "provider-refresh:%s", id_text(keep->arena, family));
+    const struct secret old = secret_of(OLD);
+    struct resealing resealing = {keep, &old};
+    sql(keep->service.database, keep->arena,
+        "INSERT INTO outside_session (session_id, family, refresh_sealed) VALUES (%s, %s, %s)",
+        sql_id(keep->arena, id_new()), sql_id(keep->arena, family), sealed(keep, OLD, token, "token"));
+    keep->service.master = secret_of(NEW);
+    keep->service.master.older = &old;
+    assert_true(refusal_each(keep->service.database, seal_anew, &resealing) > 5);
+    assert_string_equal(opened(keep, NEW, token, &read_token), "token");
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(each_statement_may_be_refused_and_nothing_stays_closed),
     HARNESS_TEST(what_outside_providers_left_is_sealed_anew),
     HARNESS_TEST(what_no_key_opens_is_counted_and_left),
 };

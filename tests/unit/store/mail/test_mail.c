@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/configuration.h"
+#include "base/error.h"
 #include "base/text.h"
 #include "store/mail/mail.h"
 #include "store/support.h"
@@ -242,6 +243,9 @@ static void addresses_are_told_from_what_only_looks_so(void **state)
                                       "a\xe2\x80\xa8@b",
                                       "a\xe2\x80\xae@b",
                                       "a\xc2\xa0@b",
+                                      "a\xe3\x80\x80@b",
+                                      "a\xef\xbb\xbf@b",
+                                      "a\xe2\x80\x80@b",
                                       "\xff@b",
                                       "a;@b",
                                       "a:b@c",
@@ -263,6 +267,39 @@ static void addresses_are_told_from_what_only_looks_so(void **state)
     assert_true(mail_address_valid(long_host));
     (void)snprintf(long_host, sizeof long_host, "a@%0253d", 1);
     assert_false(mail_address_valid(long_host));
+}
+
+static void senders_are_a_name_and_an_address_or_an_address(void **state)
+{
+    static const char *const good[] = {"a@example.org",        "<a@example.org>",    " <a@example.org>",
+                                       "A <a@example.org>",    "A B<a@example.org>", "\"A\" <a@example.org>",
+                                       "\"\" <a@example.org>", "\" <a@example.org>", "\"A <a@example.org>",
+                                       "A\" <a@example.org>"};
+    static const char *const bad[] = {"",        "A",        "A <a@example.org",     "A <>",
+                                      "<a@b> C", "a@b, c@d", "A\nB <a@example.org>", "\xff <a@example.org>"};
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (!mail_sender_valid(arena, good[i]))
+            fail_msg("refused: %s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (mail_sender_valid(arena, bad[i]))
+            fail_msg("taken: %s", bad[i]);
+    struct mail mail = mail_of("s", "t\n", NULL);
+    expect(parse(arena, "\"Quoted Name\" <a@example.org>", &mail), "from=Quoted Name|a@example.org\n");
+    expect(parse(arena, "<a@example.org>", &mail), "from=|a@example.org\n");
+}
+
+static void blanks_at_the_ends_of_a_subject_stay_and_an_empty_one_is_refused(void **state)
+{
+    static const char *const texts[] = {" leading", "trailing ", " both "};
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct mail mail = mail_of(texts[i], "t\n", NULL);
+        expect(parse(arena, "a@example.org", &mail), arena_format(arena, "subject=%s\n", texts[i]));
+    }
+    const struct mail mail = mail_of("", "t\n", NULL);
+    struct mail_message message;
+    help_error(mail_compose(arena, "a@example.org", &mail, NOW, &message), ERROR_INTERNAL);
 }
 
 static void random_text_survives_composing(void **state)
@@ -290,6 +327,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(line_ends_of_any_kind_become_the_same),
     HARNESS_TEST(nothing_can_add_a_header),
     HARNESS_TEST(addresses_are_told_from_what_only_looks_so),
+    HARNESS_TEST(senders_are_a_name_and_an_address_or_an_address),
+    HARNESS_TEST(blanks_at_the_ends_of_a_subject_stay_and_an_empty_one_is_refused),
     HARNESS_TEST(random_text_survives_composing),
 };
 HARNESS_MODULE(mail, cases)
