@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The drill: a backup of the running service, restored on an empty host, where people sign in and download."""
 
+import contextlib
 import hashlib
 import json
+import os
 import pathlib
+import pty
+import re
+import subprocess
 import threading
 import uuid
 
@@ -240,3 +245,24 @@ def test_backup_says_what_it_needs(stack, tmp_path):
     empty.mkdir()
     operator.run(stack, "restore", str(empty), status=1)
     operator.run(stack, "backup", str(tmp_path / "no" / "such" / "folder"), status=1)
+
+
+@pytest.mark.parametrize("words, said", [(("backup", ), " files, "), (("fsck", "--min-age", "0"), " files, "),
+                                         (("mirror", ), " users")])
+def test_on_a_terminal_a_long_command_says_how_far_it_is(stack, owner, tmp_path, words, said):
+    files.upload(owner, samples.noise(100), "any.bin")
+    words = (*words, str(tmp_path)) if words == ("backup", ) else words
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([str(stack.ctl), "--config", str(stack.configuration), *words], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=theirs) as command:
+        os.close(theirs)
+        told = b""
+        with contextlib.suppress(OSError):  # Linux says so when nobody has the other end any more
+            while piece := os.read(ours, 65536):
+                told += piece
+        os.close(ours)
+        output = command.stdout.read().decode()
+    # Other tests may have damaged files on purpose.
+    assert command.returncode in (0, 1), told
+    assert re.search(rf"\r.*[0-9]+.*{said}", told.decode()), told
+    assert "\r" not in output, "progress is not for programs"

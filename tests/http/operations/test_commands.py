@@ -93,12 +93,53 @@ def test_the_manual_names_every_command_and_option(stack, known):
     (("user", "list", "--status", "gone"), "--status takes awaiting-first-login, awaiting-confirmation, active or "
                                            "disabled"),
     (("user", "list", "--organisation", "acme"), '--organisation takes an id, not "acme"'),
+    (("organisation", "set", str(uuid.uuid4()), "--name", ""), "--name has 1 to 200 characters"),
+    (("organisation", "set", str(uuid.uuid4()), "--name", "n" * 500), "--name has 1 to 200 characters"),
+    (("organisation", "set", str(uuid.uuid4()), "--name", "a:b"), "--name has 1 to 200 characters"),
+    (("organisation", "set", str(uuid.uuid4()), "--name", "\u200b"), "--name has 1 to 200 characters"),
+    (("organisation", "set", str(uuid.uuid4()), "--services", "inventory catering"), "--services takes"),
+    (("organisation", "set", str(uuid.uuid4()), "--services", ""), "--services takes"),
+    (("organisation", "set", str(uuid.uuid4()), "--quota-bytes", "-1"), "--quota-bytes takes"),
+    (("cache", "evict", "--key", ""), "--key takes 1 to"),
+    (("cache", "evict", "--prefix", "x" * 5000), "--prefix takes 1 to"),
+    (("cache", "evict", *["--key", "x"] * 200), "--key is given more than"),
+    (("rotate-secret", "--add", "--use"), "--add, --use and --remove are steps of their own"),
+    (("blobs", "move", "--to", "tape"), "--to is directory or s3"),
+    (("blobs", "move", "--to", "s3", "--rate", "fast"), "--rate takes a whole number"),
+    (("fsck", "--min-age", "old"), "--min-age takes a whole number"),
+    (("fsck", "--rate", "fast"), "--rate takes a whole number"),
+    (("identity", "import", "/nowhere", "--rate", "0"), "--rate takes a whole number"),
+    (("settings", "set", "--level", "info", "--if-version", "old"), "--if-version"),
+    (("settings", "history", "--limit", "none"), "--limit takes a whole number"),
+    (("permissions", "unused", "--days", "400"), "--days takes a whole number"),
 ])
 def test_what_is_wrong_with_the_line_is_named(stack, words, said):
     done = run(stack, *words)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.splitlines()[0].startswith(f"gatehousectl: {said}"), done.stderr
     assert "usage: gatehousectl" in done.stderr
+
+
+def test_each_way_to_ask_for_help_and_for_the_version_is_answered(stack):
+    text = run(stack, "--help").stdout
+    assert "usage:" in text and "blobs move" in text
+    for words in (("-h", ), ("help", )):
+        done = run(stack, *words)
+        assert (done.returncode, done.stdout, done.stderr) == (0, text, ""), words
+    told = run(stack, "version").stdout
+    assert run(stack, "--version").stdout == told and told.startswith("gatehousectl ")
+    assert f"gatehousectl {json.loads(run(stack, 'version', '--json').stdout)['version']}\n" == told
+    done = run(stack, "settings", "--help")
+    assert done.returncode == 0 and "settings rollback" in done.stdout and "blobs move" not in done.stdout
+    assert run(stack, "settings", "-h").stdout == done.stdout
+
+
+def test_the_configuration_may_be_named_before_or_behind_the_command(stack, tmp_path):
+    missing = str(tmp_path / "gatehouse.conf")
+    for words in ((f"--config={missing}", "settings", "get"), ("--config", missing, "settings", "get"),
+                  ("settings", "get", "--config", missing), ("settings", "get", f"--config={missing}")):
+        done = run(stack, *words)
+        assert done.returncode == 1 and missing in done.stderr and done.stdout == "", words
 
 
 def test_without_a_command_there_is_help_and_a_failure(stack):
