@@ -46,6 +46,8 @@ struct creation {
     struct provisioning_limit *limit; /* NULL: the operator's command */
     bool counted;                     /* the limit has counted this account */
     bool won;
+    struct organisation *organisation_out; /* may be NULL */
+    struct user *user_out;
 };
 
 static struct error *record_creation(struct creation *creation, struct arena *arena)
@@ -97,7 +99,26 @@ static struct error *check_caller(const struct creation *creation, struct arena 
     return grant_check(arena, &now, &roles, user, creation->role_path);
 }
 
-/* Makes the account visible: activation, mail and audit row in one transaction. */
+/* Reads the rows as they are now, with their times. */
+static struct error *read_back(const struct creation *creation, struct arena *arena)
+{
+    struct database *database = creation->service->database;
+    struct organisation *organisation = NULL;
+    struct user *user = NULL;
+    TRY(user_find(database, arena, creation->user->organisation_id, creation->user->id, &user));
+    TRY(organisation_find_whole(database, arena, creation->user->organisation_id, &organisation));
+    if (user == NULL || organisation == NULL)
+        return error_new(arena, ERROR_INTERNAL, "the account vanished while it was made");
+    *creation->user_out = *user;
+    if (creation->organisation_out != NULL)
+        *creation->organisation_out = *organisation;
+    return NULL;
+}
+
+/*
+ * Makes the account visible: activation, mail and audit row in one transaction. It reads the account as well: a failure
+ * to read it afterwards would answer that there is none.
+ */
 static struct error *finish(struct database *database, struct arena *arena, void *context)
 {
     struct creation *creation = context;
@@ -106,7 +127,8 @@ static struct error *finish(struct database *database, struct arena *arena, void
     if (!creation->won)
         return error_new(arena, ERROR_USER_EXISTS, "another request made the account");
     TRY(queue_mail(creation, arena));
-    return record_creation(creation, arena);
+    TRY(record_creation(creation, arena));
+    return read_back(creation, arena);
 }
 
 static struct error *make_at_provider(struct creation *creation, struct arena *arena)
@@ -163,22 +185,6 @@ static struct error *create(struct creation *creation, struct arena *arena)
     return error;
 }
 
-/* Reads the rows as they are now, with their times. */
-static struct error *read_back(struct service *service, struct arena *arena, const struct user *made,
-                               struct organisation *organisation_out, struct user *user_out)
-{
-    struct organisation *organisation = NULL;
-    struct user *user = NULL;
-    TRY(user_find(service->database, arena, made->organisation_id, made->id, &user));
-    TRY(organisation_find_whole(service->database, arena, made->organisation_id, &organisation));
-    if (user == NULL || organisation == NULL)
-        return error_new(arena, ERROR_INTERNAL, "the account vanished after it was made");
-    *user_out = *user;
-    if (organisation_out != NULL)
-        *organisation_out = *organisation;
-    return NULL;
-}
-
 struct error *sign_up_customer(struct service *service, struct arena *arena, const struct caller *caller,
                                const struct sign_up_customer *customer, struct organisation *organisation_out,
                                struct user *user_out)
@@ -214,12 +220,13 @@ struct error *sign_up_customer(struct service *service, struct arena *arena, con
         .kind = PROVIDER_INVITED,
         .status = USER_AWAITING_FIRST_LOGIN,
         .action = "customer.create",
+        .organisation_out = organisation_out,
+        .user_out = user_out,
         .limit = &limit,
     };
     TRY(role_list(service->database, arena, &roles));
     TRY(grant_check(arena, caller, &roles, &user, "services"));
-    TRY(create(&creation, arena));
-    return read_back(service, arena, &user, organisation_out, user_out);
+    return create(&creation, arena);
 }
 
 /* Collects everything that is wrong with a new member. A password that is the only fault answers with its own code. */
@@ -272,13 +279,13 @@ struct error *sign_up_member(struct service *service, struct arena *arena, const
         .kind = invited ? PROVIDER_INVITED : PROVIDER_AWAITING_CODE,
         .status = invited ? USER_AWAITING_FIRST_LOGIN : USER_AWAITING_CONFIRMATION,
         .action = "user.create",
+        .user_out = user_out,
         .limit = &limit,
     };
     TRY(role_list(service->database, arena, &roles));
     TRY(validate_member(service, arena, member, organisation->name, &roles));
     TRY(grant_check(arena, caller, &roles, &user, NULL));
-    TRY(create(&creation, arena));
-    return read_back(service, arena, &user, NULL, user_out);
+    return create(&creation, arena);
 }
 
 struct error *sign_up_admin(struct service *service, struct arena *arena, const struct sign_up_customer *person,
@@ -303,12 +310,12 @@ struct error *sign_up_admin(struct service *service, struct arena *arena, const 
         .kind = PROVIDER_CONFIRMED_ALREADY,
         .status = USER_ACTIVE,
         .action = "user.createAdmin",
+        .user_out = user_out,
     };
     struct password_owner owner;
     TRY(organisation_ensure_internal(service->database, arena));
     TRY(password_policy_owner(service->database, arena, &user, &owner));
     TRY(password_policy_check(service->passwords, arena, "password", password, &owner));
     TRY(role_list(service->database, arena, &roles));
-    TRY(create(&creation, arena));
-    return read_back(service, arena, &user, NULL, user_out);
+    return create(&creation, arena);
 }

@@ -28,6 +28,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/file/test_file_bulk.c \
 	tests/unit/service/file/test_file_update.c \
 	tests/unit/service/file/test_refused_files.c \
+	tests/unit/service/file/test_resumable.c \
 	tests/unit/service/file/test_upload.c \
 	tests/unit/service/integrity/test_fsck.c \
 	tests/unit/service/integrity/test_scrub.c \

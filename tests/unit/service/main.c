@@ -44,5 +44,6 @@
     X(refused_settings)                                                                                                \
     X(mail_queue)                                                                                                      \
     X(startup)                                                                                                         \
-    X(refused_tries)
+    X(refused_tries)                                                                                                   \
+    X(resumable)
 HARNESS_MAIN("service", MODULES)

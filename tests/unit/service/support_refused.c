@@ -75,6 +75,18 @@ static void run_again(struct stage *stage, const struct flow *flow, unsigned nth
     arena_free(&arena);
 }
 
+/* An error is told where something failed, and only for what is not done. */
+static void check_answer(const struct flow *flow, unsigned nth, const struct error *error, bool refused, bool done)
+{
+    if (error != NULL && (!refused || error->code != ERROR_INTERNAL))
+        fail_msg("%s: statement %u: %s: %s", flow->name, nth, error->message,
+                 error->detail != NULL ? error->detail : "");
+    if (error == NULL && !done && (!flow->job || !refused))
+        fail_msg("%s: statement %u was refused, and it is told as done", flow->name, nth);
+    if (error != NULL && done && (!flow->apart || flow->finds))
+        fail_msg("%s: statement %u was refused, and it is done", flow->name, nth);
+}
+
 /* Whether the flow is done although its nth statement is refused; *refused_out: whether that was there. */
 static bool refuse(struct stage *stage, const struct flow *flow, unsigned nth, bool *refused_out)
 {
@@ -82,20 +94,13 @@ static bool refuse(struct stage *stage, const struct flow *flow, unsigned nth, b
     struct arena *arena = arena_new(); /* as of a request: what a failure has left open is closed with it */
     refusal_begin(nth);
     struct error *error = flow->run(stage, arena);
-    bool refused = refusal_end();
+    *refused_out = refusal_end();
     bool done = is_done(stage, flow);
     assert_false(database_in_transaction(stage->scene->database));
-    if (error != NULL && (!refused || error->code != ERROR_INTERNAL))
-        fail_msg("%s: statement %u: %s: %s", flow->name, nth, error->message,
-                 error->detail != NULL ? error->detail : "");
-    if (error == NULL && !done && (!flow->job || !refused))
-        fail_msg("%s: statement %u was refused, and it is told as done", flow->name, nth);
-    if (error != NULL && done && !flow->apart)
-        fail_msg("%s: statement %u was refused, and it is done", flow->name, nth);
+    check_answer(flow, nth, error, *refused_out, done);
     if (!done && !flow->apart && look(stage) != before)
         fail_msg("%s: statement %u was refused, and half of it is done", flow->name, nth);
     arena_free(&arena);
-    *refused_out = refused;
     return done;
 }
 

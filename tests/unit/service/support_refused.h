@@ -35,7 +35,7 @@ struct flow {
     void (*again)(struct stage *stage);
     bool job;   /* a failure is reported to the outbox and not to the caller */
     bool apart; /* it is several transactions: one that fails may leave the first of them done */
-    bool finds; /* it finds out whether its change was made where the answer to the COMMIT is lost */
+    bool finds; /* it never answers an error for what is done, even where the answer to a COMMIT is lost */
 };
 
 /* A flow with its four parts, and with what else it has. */

@@ -88,10 +88,11 @@ static int64_t count_undone(struct stage *stage)
 static void an_account_that_was_refused_can_be_made_again(void **state)
 {
     static const struct flow flows[] = {
-        FLOW("a customer", prepare_address, sign_up_owner, count_accounts, .apart = true),
-        FLOW("a member with a password", prepare_address, sign_up_colleague, count_accounts, .apart = true),
-        FLOW("a member who is invited", prepare_address, sign_up_invited, count_accounts, .apart = true),
-        FLOW("an administrator", prepare_address, sign_up_staff, count_accounts, .apart = true),
+        FLOW("a customer", prepare_address, sign_up_owner, count_accounts, .apart = true, .finds = true),
+        FLOW("a member with a password", prepare_address, sign_up_colleague, count_accounts, .apart = true,
+             .finds = true),
+        FLOW("a member who is invited", prepare_address, sign_up_invited, count_accounts, .apart = true, .finds = true),
+        FLOW("an administrator", prepare_address, sign_up_staff, count_accounts, .apart = true, .finds = true),
         FLOW("removing what is half-made", prepare_stale, undo_stale, count_undone, .apart = true),
     };
     stage_refuse_each(harness_arena(state), flows, sizeof flows / sizeof *flows);

@@ -321,13 +321,18 @@ static void prepare_no_upload(struct stage *stage)
     sql(stage->scene->database, stage->scene->arena, "DELETE FROM file_upload");
 }
 
-static struct error *create(struct stage *stage, struct arena *arena)
+static struct error *create_of(struct stage *stage, struct arena *arena, int64_t length)
 {
     struct file_upload *upload = NULL;
-    struct resumable_order order = {LENGTH, "bucket ZmlsZXM=,type bWlzYw==,filename YS50eHQ="};
+    struct resumable_order order = {length, "bucket ZmlsZXM=,type bWlzYw==,filename YS50eHQ="};
     TRY(resumable_create(SERVICE(stage), arena, stage->owner, &order, &upload));
     shelf.upload = upload->id;
     return NULL;
+}
+
+static struct error *create(struct stage *stage, struct arena *arena)
+{
+    return create_of(stage, arena, LENGTH);
 }
 
 /* Each upload has its bytes and its room, and there is nothing else. */
@@ -345,6 +350,14 @@ static void prepare_created(struct stage *stage)
 {
     prepare_no_upload(stage);
     expect_ok(create(stage, stage->scene->arena));
+    shelf.received = 0;
+}
+
+/* Room is reserved as its bytes come. */
+static void prepare_unknown_length(struct stage *stage)
+{
+    prepare_no_upload(stage);
+    expect_ok(create_of(stage, stage->scene->arena, FILE_UPLOAD_LENGTH_UNKNOWN));
     shelf.received = 0;
 }
 
@@ -405,6 +418,8 @@ static void an_upload_in_pieces_goes_on_where_it_was(void **state)
     static const struct flow flows[] = {
         FLOW("beginning an upload", prepare_no_upload, create, count_uploads, .apart = true),
         FLOW("a piece of an upload", prepare_created, send_piece, count_received, .again = look_how_far, .apart = true),
+        FLOW("a piece of an upload of unknown length", prepare_unknown_length, send_piece, count_received,
+             .again = look_how_far, .apart = true),
         FLOW("ending an upload", prepare_created, terminate, count_ended, .apart = true),
         FLOW("uploads whose time is over", prepare_expired, expire, count_ended, .apart = true),
     };
