@@ -81,7 +81,7 @@ static struct error *apply_settings(struct service *service, struct arena *arena
     return settings_apply_change(service, arena, entry == NULL ? NULL : entry->payload);
 }
 
-/* Applies a change of each kind. NULL: a process keeps nothing of that kind. */
+/* Applies a change of each kind. */
 static struct error *(*const appliers[CHANGE_LOG_KIND_COUNT])(struct service *, struct arena *,
                                                               const struct change_log_entry *) = {
     [CHANGE_LOG_CACHE] = apply_cache,
@@ -93,16 +93,13 @@ static struct error *apply(struct service *service, struct arena *arena, const s
 {
     LOG(DEBUG, SYSTEM, "following a change", LOG_TEXT("kind", change_log_kind_text(entry->kind)),
         LOG_INTEGER("version", entry->version));
-    if (appliers[entry->kind] == NULL)
-        return NULL;
     return appliers[entry->kind](service, arena, entry);
 }
 
 static struct error *apply_everything(struct service *service, struct arena *arena)
 {
     for (enum change_log_kind kind = 0; kind < CHANGE_LOG_KIND_COUNT; kind++)
-        if (appliers[kind] != NULL)
-            TRY(appliers[kind](service, arena, NULL));
+        TRY(appliers[kind](service, arena, NULL));
     return NULL;
 }
 

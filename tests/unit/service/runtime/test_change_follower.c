@@ -13,20 +13,26 @@
 
 struct append {
     enum change_log_kind kind;
+    const char *payload;
     int64_t version;
 };
 
 static struct error *append_body(struct database *database, struct arena *arena, void *context)
 {
     struct append *append = context;
-    return change_log_append(database, arena, append->kind, "{\"flush\":true}", &append->version);
+    return change_log_append(database, arena, append->kind, append->payload, &append->version);
+}
+
+static int64_t append_with(struct scene *scene, enum change_log_kind kind, const char *payload)
+{
+    struct append what = {.kind = kind, .payload = payload};
+    expect_ok(database_transaction(scene->database, scene->arena, append_body, &what, NULL));
+    return what.version;
 }
 
 static int64_t append(struct scene *scene, enum change_log_kind kind)
 {
-    struct append what = {.kind = kind};
-    expect_ok(database_transaction(scene->database, scene->arena, append_body, &what, NULL));
-    return what.version;
+    return append_with(scene, kind, "{\"flush\":true}");
 }
 
 /* What it may have kept before is read anew: nobody knows from when that was. */
@@ -96,7 +102,35 @@ static void a_log_that_cannot_be_read_leaves_the_process_where_it_was(void **sta
     assert_int_equal(scene->service.changes.secrets, 1);
 }
 
+/* An eviction concerns what it names; of one that cannot be read nobody knows what. */
+static void keys_are_read_again_where_an_eviction_may_concern_them(void **state)
+{
+    static const struct {
+        const char *payload;
+        bool keys;
+    } rows[] = {{"{\"keys\":[],\"prefixes\":[\"token:\"],\"flush\":false}", false},
+                {"{\"keys\":[\"token:one\"],\"prefixes\":[],\"flush\":false}", false},
+                {"{\"keys\":[\"settings:current\"],\"prefixes\":[\"set\"],\"flush\":false}", false},
+                {"{\"keys\":[\"jwks:embedded\"],\"prefixes\":[],\"flush\":false}", true},
+                {"{\"keys\":[],\"prefixes\":[\"jwks:\"],\"flush\":false}", true},
+                {"{\"keys\":[],\"prefixes\":[\"j\"],\"flush\":false}", true},
+                {"{\"keys\":[],\"prefixes\":[],\"flush\":true}", true},
+                {"{\"keys\":[],\"prefixes\":[]}", true},
+                {"{\"keys\":", true},
+                {"by hand", true}};
+    struct scene *scene = scene_new(harness_arena(state));
+    expect_ok(change_follower_catch_up(&scene->service, scene->arena));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        scene->service.changes.keys = 0;
+        expect_ok(change_follower_follow(&scene->service, scene->arena,
+                                         append_with(scene, CHANGE_LOG_CACHE, rows[i].payload)));
+        if ((scene->service.changes.keys > 0) != rows[i].keys)
+            fail_msg("%s", rows[i].payload);
+    }
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(keys_are_read_again_where_an_eviction_may_concern_them),
     HARNESS_TEST(a_process_begins_where_it_first_hears_of_a_version),
     HARNESS_TEST(each_change_is_followed_once),
     HARNESS_TEST(a_log_that_does_not_tell_all_makes_everything_stale),
