@@ -135,6 +135,10 @@ OTHER_REQUESTS = {
     "createUpload, continueUpload, getUploadOffset, terminateUpload": files.send_a_piece,
     "createUpload, continueUpload: to the end": files.send_whole,
     "listAuditEntries": staff_gets("/system/audit?limit=5"),
+    "listAuditEntries: exported as lines": lambda ground: ground.ask(
+        "GET", "/system/audit?limit=5", headers={"Accept": "application/x-ndjson"}),
+    "listOwnAuditEntries: exported as a table": lambda ground: ground.call(
+        "GET", "/customers/organisation/audit?limit=2", headers={"Accept": "text/csv"}),
     "getCacheStatistics": staff_gets("/system/cache"),
     "updateCache": lambda ground: ground.ask("POST", "/system/cache", {"keys": ["jwks:x"], "prefixes": ["jwks:"]}),
     "updateCache: the secrets": lambda ground: ground.ask("POST", "/system/cache", {"secrets": True}),
