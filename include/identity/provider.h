@@ -280,8 +280,9 @@ struct error *provider_reconcile(struct provider *provider, struct arena *arena,
 
 /*
  * Creates an account; *subject_out is in the arena. OK also where the same user_id has an account that nobody has used
- * yet (a repeated attempt): its password and attributes are replaced. EXISTS where the address or the id belongs to
- * another account or to one in use; PASSWORD_REFUSED. A temporary password lives for the configured time from now.
+ * yet (a repeated attempt), or one of kind CONFIRMED_ALREADY was asked for: its password and attributes are replaced.
+ * EXISTS where the address or the id belongs to another account or to one in use; PASSWORD_REFUSED. A temporary
+ * password lives for the configured time from now.
  */
 struct error *provider_create(struct provider *provider, struct arena *arena, const struct provider_account *account,
                               const char **subject_out, enum provider_outcome *outcome_out);

@@ -132,8 +132,10 @@ struct error *remote_login_answer(struct provider *provider, struct arena *arena
     TRY(remote_lock(remote, arena, challenge->subject));
     struct error *error = answer_locked(remote, arena, challenge, new_password, &grant, &start.ends, outcome_out);
     remote_unlock(remote, arena);
-    if (error != NULL || *outcome_out != PROVIDER_OK)
+    if (error != NULL || *outcome_out != PROVIDER_OK) {
+        remote_session_discard(remote, arena, &grant);
         return error;
+    }
     TRY(remote_session_begin(remote, arena, &start, &grant, tokens_out, &begun));
     /* All sessions were ended meanwhile: the new password may be used to sign in, if it still is the password. */
     if (!begun)

@@ -22,9 +22,15 @@
 
 /* ---- creating and removing ------------------------------------------------------------------------ */
 
+/* Whether an earlier attempt of ours may have left the account. One that may be used at once always looks used. */
+static bool is_left_over(const struct provider_account *account, const struct remote_account *found)
+{
+    return found->subject != NULL && found->ours && (!found->used || account->kind == PROVIDER_CONFIRMED_ALREADY);
+}
+
 /*
- * The address has an account already. Where that account carries our id and nobody has used it, an earlier attempt of
- * ours left it: it gets the password and the attributes of this attempt.
+ * The address has an account already. Where that account carries our id and an earlier attempt of ours left it, it gets
+ * the password and the attributes of this attempt.
  */
 static struct error *take_over(struct remote *remote, struct arena *arena, const struct provider_account *account,
                                const char **subject_out, enum provider_outcome *outcome_out)
@@ -40,7 +46,7 @@ static struct error *take_over(struct remote *remote, struct arena *arena, const
     };
     *outcome_out = PROVIDER_EXISTS;
     TRY(administration->find(remote, arena, account->user_id, account->email, &found));
-    if (found.subject == NULL || !found.ours || found.used)
+    if (!is_left_over(account, &found))
         return NULL;
     *outcome_out = PROVIDER_OK;
     /* To set a password would confirm an account that awaits its code, so such an account is created again. */
