@@ -2,14 +2,14 @@
 /* JSON as the drivers and provisioning need it. */
 #include "identity/json_int.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
 
 void merge_patch_add(struct merge_patch *patch, const char *name, const char *json)
 {
-    if (patch->count == MERGE_PATCH_MEMBERS)
-        return;
+    assert(patch->count < MERGE_PATCH_MEMBERS);
     patch->names[patch->count] = name;
     patch->values[patch->count++] = json;
 }

@@ -133,7 +133,7 @@ static struct error *add_attribute(struct cognito_provision *task, struct arena 
     buffer_init(&json, arena);
     buffer_add_text(&json, "{\"UserPoolId\":");
     buffer_add_json_text(&json, task->pool_id);
-    buffer_add_format(&json, ",\"CustomAttributes\":%s}", cognito_wanted_attributes(arena, name));
+    buffer_add_format(&json, ",\"CustomAttributes\":%s}", cognito_wanted_attribute(arena, name));
     TRY(cognito_provision_do(task, arena, "AddCustomAttributes", json.bytes, NULL));
     provision_tell(task->provision, arena, PROVISION_MADE, "the attribute custom:%s", name);
     return NULL;

@@ -30,8 +30,8 @@ bool cognito_wanted_codes(const struct configuration *configuration);
 #define COGNITO_RECOVERY_BY_EMAIL "{\"RecoveryMechanisms\":[{\"Priority\":1,\"Name\":\"verified_email\"}]}"
 #define COGNITO_RECOVERY_BY_US "{\"RecoveryMechanisms\":[{\"Priority\":1,\"Name\":\"admin_only\"}]}"
 
-/* Our two attributes, as an array; `only` names one of them, NULL: both. */
-const char *cognito_wanted_attributes(struct arena *arena, const char *only);
+/* One of our two attributes, in an array: "permissions" or "svc_user_id". */
+const char *cognito_wanted_attribute(struct arena *arena, const char *name);
 
 /* The password policy that is wanted, over the one that the pool has (`old` NULL: none). NULL: nothing must change. */
 const char *cognito_wanted_policy(struct arena *arena, const struct configuration *configuration,

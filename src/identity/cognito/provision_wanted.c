@@ -43,12 +43,9 @@ static const char *const attributes[][2] = {
                     "\"StringAttributeConstraints\":{\"MinLength\":\"0\",\"MaxLength\":\"64\"}}"},
 };
 
-const char *cognito_wanted_attributes(struct arena *arena, const char *only)
+const char *cognito_wanted_attribute(struct arena *arena, const char *name)
 {
-    for (size_t i = 0; only != NULL && i < sizeof attributes / sizeof *attributes; i++)
-        if (strcmp(attributes[i][0], only) == 0)
-            return arena_format(arena, "[%s]", attributes[i][1]);
-    return arena_format(arena, "[%s,%s]", attributes[0][1], attributes[1][1]);
+    return arena_format(arena, "[%s]", attributes[strcmp(attributes[0][0], name) == 0 ? 0 : 1][1]);
 }
 
 /*

@@ -185,17 +185,11 @@ static struct error *client_json(struct arena *arena, const struct provider_prov
 
 static const char *account_json(struct arena *arena, const struct keycloak_client *client)
 {
-    struct buffer json;
-    buffer_init(&json, arena);
-    buffer_add_format(
-        &json,
+    return arena_format(
+        arena,
         "{\"username\":%s,\"enabled\":true,\"serviceAccountClientId\":%s,\"clientRoles\":{\"" KEYCLOAK_MANAGEMENT
-        "\":[",
+        "\":[\"" KEYCLOAK_ROLE "\"]}}",
         json_text(arena, arena_format(arena, "service-account-%s", client->id)), json_text(arena, client->id));
-    for (size_t i = 0; keycloak_wanted_roles[i] != NULL; i++)
-        buffer_add_format(&json, "%s\"%s\"", i == 0 ? "" : ",", keycloak_wanted_roles[i]);
-    buffer_add_text(&json, "]}}");
-    return json.bytes;
 }
 
 /* Writes the whole realm as an import of Keycloak takes it. */

@@ -97,40 +97,36 @@ static void tell_surplus(struct keycloak_provision *task, struct arena *arena, c
     }
 }
 
-static struct error *give_roles(struct keycloak_provision *task, struct arena *arena,
-                                const struct keycloak_client *client, const char *mappings, const char *management)
+static struct error *give_role(struct keycloak_provision *task, struct arena *arena,
+                               const struct keycloak_client *client, const char *mappings, const char *management)
 {
     const struct document *held = NULL, *known = NULL;
     struct buffer json;
-    struct buffer names;
-    buffer_init(&json, arena);
-    buffer_init(&names, arena);
     TRY(keycloak_provision_call(task, arena, "GET", mappings, NULL, &held));
     TRY(keycloak_provision_call(task, arena, "GET", arena_format(arena, "/clients/%s/roles", management), NULL,
                                 &known));
     tell_surplus(task, arena, client, held);
-    for (size_t i = 0; keycloak_wanted_roles[i] != NULL; i++) {
-        const struct document *role = json_find(known, "name", keycloak_wanted_roles[i]);
-        if (role == NULL || json_find(held, "name", keycloak_wanted_roles[i]) != NULL)
-            continue;
-        buffer_add_char(&json, json.length == 0 ? '[' : ',');
-        document_write(role, -1, &json);
-        buffer_add_format(&names, "%s%s", names.length == 0 ? "" : ", ", keycloak_wanted_roles[i]);
-    }
-    if (json.length == 0) {
+    if (json_find(held, "name", KEYCLOAK_ROLE) != NULL) {
         provision_tell(task->provision, arena, PROVISION_UNCHANGED, "the roles of the service account of %s",
                        client->id);
         return NULL;
     }
+    const struct document *role = json_find(known, "name", KEYCLOAK_ROLE);
+    if (role == NULL)
+        return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE),
+                             "Keycloak does not give the role " KEYCLOAK_ROLE " of " KEYCLOAK_MANAGEMENT ".");
+    buffer_init(&json, arena);
+    buffer_add_char(&json, '[');
+    document_write(role, -1, &json);
     buffer_add_char(&json, ']');
     TRY(keycloak_provision_call(task, arena, "POST", mappings, json.bytes, NULL));
-    provision_tell(task->provision, arena, PROVISION_CHANGED, "the roles of the service account of %s: %s", client->id,
-                   names.bytes);
+    provision_tell(task->provision, arena, PROVISION_CHANGED, "the roles of the service account of %s: " KEYCLOAK_ROLE,
+                   client->id);
     return NULL;
 }
 
-static struct error *ensure_roles(struct keycloak_provision *task, struct arena *arena,
-                                  const struct keycloak_client *client, const char *path)
+static struct error *ensure_role(struct keycloak_provision *task, struct arena *arena,
+                                 const struct keycloak_client *client, const char *path)
 {
     const struct document *account = NULL, *management = NULL;
     TRY(keycloak_provision_call(task, arena, "GET", arena_format(arena, "%s/service-account-user", path), NULL,
@@ -141,7 +137,7 @@ static struct error *ensure_roles(struct keycloak_provision *task, struct arena 
     if (user == NULL || id == NULL)
         return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE),
                              "Keycloak does not give the service account of the client %s.", client->id);
-    return give_roles(task, arena, client, arena_format(arena, "/users/%s/role-mappings/clients/%s", user, id), id);
+    return give_role(task, arena, client, arena_format(arena, "/users/%s/role-mappings/clients/%s", user, id), id);
 }
 
 struct error *keycloak_provision_client(struct keycloak_provision *task, struct arena *arena,
@@ -162,5 +158,5 @@ struct error *keycloak_provision_client(struct keycloak_provision *task, struct 
     if (!made)
         TRY(update_if_wrong(task, arena, client, found, path));
     TRY(store_secret(task, arena, client, path));
-    return client->manages ? ensure_roles(task, arena, client, path) : NULL;
+    return client->manages ? ensure_role(task, arena, client, path) : NULL;
 }

@@ -28,9 +28,9 @@ struct keycloak_client {
 #define KEYCLOAK_DEFAULT_CLIENT "gatehouse"
 #define KEYCLOAK_DEFAULT_ADMIN "gatehouse-admin"
 
-/* The client whose roles are rights in the realm, and those of its roles that the service account needs. */
+/* The client whose roles are rights in the realm, and that of its roles which the service account needs. */
 #define KEYCLOAK_MANAGEMENT "realm-management"
-extern const char *const keycloak_wanted_roles[]; /* NULL at the end */
+#define KEYCLOAK_ROLE "manage-users"
 
 const char *keycloak_wanted_realm_name(const struct configuration *configuration);
 void keycloak_wanted_clients(const struct configuration *configuration, struct keycloak_client clients_out[2]);

@@ -7,8 +7,6 @@
 #include "base/limits.h"
 #include "identity/keycloak/provision_int.h"
 
-const char *const keycloak_wanted_roles[] = {"manage-users", NULL};
-
 /* ---- names ----------------------------------------------------------------------------------------- */
 
 /* for all of it: the administrator's token lives a minute */

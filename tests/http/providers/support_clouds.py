@@ -17,6 +17,28 @@ class Refused(Exception):
         self.status, self.body = status, body
 
 
+class Faulty:
+    """A cloud of which one call meets a fault: it is not carried out, or it is and its answer is lost. `answers` holds
+    what single calls are answered with instead: an operation of Cognito, or a method and a path of Keycloak."""
+
+    def __init__(self, cloud):
+        self.cloud, self.answers, self.left, self.fault = cloud, {}, 0, None
+
+    def arm(self, nth, fault):
+        self.left, self.fault = nth, fault
+
+    def answer(self, method, path, headers, body):
+        name = (headers["X-Amz-Target"] or "").rpartition(".")[2] or f"{method} {path.partition('?')[0]}"
+        self.left -= 1
+        if self.left == 0 and self.fault == "failed":
+            self.cloud.asked.append(name)
+            return 500, {"__type": "InternalErrorException", "error": "unknown_error"}
+        if name in self.answers:
+            return self.answers[name]
+        answer = self.cloud.answer(method, path, headers, body)
+        return (504, b"<html>Gateway Time-out</html>") if self.left == 0 else answer
+
+
 @contextlib.contextmanager
 def serving(cloud):
     """Serves the cloud on a port of its own; gives its address."""
@@ -33,7 +55,7 @@ def serving(cloud):
                 status, answer = cloud.answer(self.command, self.path, self.headers, body)
             except Refused as refused:
                 status, answer = refused.status, refused.body
-            content = b"" if answer is None else json.dumps(answer).encode()
+            content = answer if isinstance(answer, bytes) else b"" if answer is None else json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             if status != 204:
