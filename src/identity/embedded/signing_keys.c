@@ -316,8 +316,9 @@ static struct error *read_cached(struct embedded *embedded, struct arena *arena)
     void *bytes;
     size_t length;
     TRY(cache_fetch(embedded->options.cache, arena, CACHE_KEYS_EMBEDDED, &loader, &bytes, &length));
-    if (read_public(arena, bytes, length, &rows))
-        return adopt_keys(embedded, arena, &rows);
+    /* Whatever is wrong with what lies there, the table has the keys. */
+    if (read_public(arena, bytes, length, &rows) && adopt_keys(embedded, arena, &rows) == NULL)
+        return NULL;
     return read_keys(embedded, arena);
 }
 
