@@ -21,6 +21,9 @@ static struct {
     unsigned count;
     const void *handle; /* whose last statement was refused */
     bool commits;       /* COMMITs alone are counted, and their answers lost */
+    void (*meet)(void *context);
+    void *context;
+    bool is_meeting;
 } refusal;
 
 int __real_mysql_stmt_execute(MYSQL_STMT *statement);
@@ -45,12 +48,25 @@ static unsigned number(void)
     return refusal.commits ? LOST : NUMBER;
 }
 
+static bool is_met(void)
+{
+    return refusal.nth != 0 && refusal.count >= refusal.nth;
+}
+
 static bool refuses(const void *handle, bool counts)
 {
+    bool was_met = is_met();
+    if (refusal.is_meeting)
+        return false;
     refusal.count += counts;
-    bool due = counts && refusal.count == refusal.nth;
-    refusal.handle = due ? handle : NULL;
-    return due;
+    bool due = !was_met && is_met();
+    refusal.handle = due && refusal.meet == NULL ? handle : NULL;
+    if (due && refusal.meet != NULL) {
+        refusal.is_meeting = true;
+        refusal.meet(refusal.context);
+        refusal.is_meeting = false;
+    }
+    return refusal.handle != NULL;
 }
 
 int __wrap_mysql_stmt_execute(MYSQL_STMT *statement)
@@ -105,6 +121,7 @@ void refusal_begin(unsigned nth)
     refusal.count = 0;
     refusal.handle = NULL;
     refusal.commits = false;
+    refusal.meet = NULL;
 }
 
 void refusal_lose_commit(unsigned nth)
@@ -113,9 +130,16 @@ void refusal_lose_commit(unsigned nth)
     refusal.commits = true;
 }
 
+void refusal_meet(unsigned nth, void (*meet)(void *context), void *context)
+{
+    refusal_begin(nth);
+    refusal.meet = meet;
+    refusal.context = context;
+}
+
 bool refusal_end(void)
 {
-    bool met = refusal.nth != 0 && refusal.count >= refusal.nth;
+    bool met = is_met();
     refusal_begin(0);
     return met;
 }

@@ -22,6 +22,12 @@ void refusal_lose_commit(unsigned nth);
 bool refusal_end(void);
 
 /*
+ * Before the nth statement from now on `meet` is called, for what another process does at that moment with a handle of
+ * its own. Its own statements do not count. Until refusal_end(), which says whether it was called.
+ */
+void refusal_meet(unsigned nth, void (*meet)(void *context), void *context);
+
+/*
  * Makes the call until it meets no refusal any more, each time with its next statement refused. A refused call must
  * answer INTERNAL and leave no transaction open, and the last one must succeed. How many statements it has made.
  */

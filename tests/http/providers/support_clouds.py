@@ -45,6 +45,7 @@ def serving(cloud):
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = 1 << 16
 
         def log_message(self, *_):
             pass

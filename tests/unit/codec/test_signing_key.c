@@ -5,8 +5,10 @@
 #include <openssl/bn.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -14,6 +16,7 @@
 #include "codec/digest.h"
 #include "codec/document.h"
 #include "codec/encoding.h"
+#include "codec/signing_key_int.h"
 #include "forge.h"
 #include "harness.h"
 
@@ -339,6 +342,128 @@ static void the_published_set_is_the_public_half(void **state)
     assert_string_equal(document_text(document_member(document_next(key), "kid")), forge_other_pair()->kid);
 }
 
+/* ---- a library that fails under us ---------------------------------------------------------------- */
+
+/* The program is linked with --wrap for these calls. */
+static struct {
+    unsigned nth; /* the call that fails; 0: none */
+    unsigned count;
+} failing;
+
+static bool fails(void)
+{
+    failing.count++;
+    return failing.count == failing.nth;
+}
+
+#define WRAPPED(type, name, failure, parameters, arguments)                                                            \
+    type __real_##name parameters;                                                                                     \
+    type __wrap_##name parameters;                                                                                     \
+    type __wrap_##name parameters                                                                                      \
+    {                                                                                                                  \
+        return fails() ? (failure) : __real_##name arguments;                                                          \
+    }
+
+WRAPPED(int, EVP_PKEY_get_bn_param, 0, (const EVP_PKEY *key, const char *name, BIGNUM **number), (key, name, number))
+WRAPPED(BIO *, BIO_new, NULL, (const BIO_METHOD *method), (method))
+WRAPPED(BIO *, BIO_new_mem_buf, NULL, (const void *bytes, int length), (bytes, length))
+WRAPPED(int, PEM_write_bio_PUBKEY, 0, (BIO * bio, const EVP_PKEY *key), (bio, key))
+WRAPPED(int, PEM_write_bio_PKCS8PrivateKey, 0,
+        (BIO * bio, const EVP_PKEY *key, const EVP_CIPHER *cipher, const char *phrase, int length, pem_password_cb *ask,
+         void *context),
+        (bio, key, cipher, phrase, length, ask, context))
+WRAPPED(EVP_PKEY_CTX *, EVP_PKEY_CTX_new_from_pkey, NULL, (OSSL_LIB_CTX * library, EVP_PKEY *key, const char *query),
+        (library, key, query))
+WRAPPED(EVP_PKEY_CTX *, EVP_PKEY_CTX_new_from_name, NULL, (OSSL_LIB_CTX * library, const char *name, const char *query),
+        (library, name, query))
+WRAPPED(int, EVP_PKEY_verify_init, 0, (EVP_PKEY_CTX * context), (context))
+WRAPPED(int, EVP_PKEY_CTX_set_rsa_padding, 0, (EVP_PKEY_CTX * context, int padding), (context, padding))
+WRAPPED(int, EVP_PKEY_CTX_set_signature_md, 0, (EVP_PKEY_CTX * context, const EVP_MD *algorithm), (context, algorithm))
+WRAPPED(int, EVP_PKEY_fromdata_init, 0, (EVP_PKEY_CTX * context), (context))
+WRAPPED(int, EVP_PKEY_fromdata, 0, (EVP_PKEY_CTX * context, EVP_PKEY **key, int selection, OSSL_PARAM parameters[]),
+        (context, key, selection, parameters))
+WRAPPED(BIGNUM *, BN_bin2bn, NULL, (const unsigned char *bytes, int length, BIGNUM *number), (bytes, length, number))
+WRAPPED(OSSL_PARAM_BLD *, OSSL_PARAM_BLD_new, NULL, (void), ())
+WRAPPED(int, OSSL_PARAM_BLD_push_BN, 0, (OSSL_PARAM_BLD * builder, const char *name, const BIGNUM *number),
+        (builder, name, number))
+WRAPPED(OSSL_PARAM *, OSSL_PARAM_BLD_to_param, NULL, (OSSL_PARAM_BLD * builder), (builder))
+
+EVP_PKEY *__real_EVP_PKEY_Q_keygen(OSSL_LIB_CTX *library, const char *query, const char *type, ...);
+EVP_PKEY *__wrap_EVP_PKEY_Q_keygen(OSSL_LIB_CTX *library, const char *query, const char *type, ...);
+EVP_PKEY *__wrap_EVP_PKEY_Q_keygen(OSSL_LIB_CTX *library, const char *query, const char *type, ...)
+{
+    va_list more;
+    va_start(more, type);
+    size_t bits = strcmp(type, "RSA") == 0 ? va_arg(more, size_t) : 0;
+    char *curve = strcmp(type, "EC") == 0 ? va_arg(more, char *) : NULL;
+    va_end(more);
+    if (fails())
+        return NULL;
+    return bits != 0 ? __real_EVP_PKEY_Q_keygen(library, query, type, bits)
+                     : __real_EVP_PKEY_Q_keygen(library, query, type, curve);
+}
+
+static struct error *generate(struct arena *arena, struct signing_key **key_out)
+{
+    struct signing_key_pair pair = {.kid = NULL};
+    struct error *error = signing_key_generate(arena, &pair);
+    if (error != NULL)
+        assert_true(pair.kid == NULL && pair.public_pem == NULL && pair.private_pem.bytes == NULL);
+    if (error != NULL)
+        return error;
+    const unsigned count = failing.count;
+    failing.nth = 0;
+    error = signing_key_load_private(arena, NULL, pair.private_pem, key_out);
+    failing.count = count;
+    return error;
+}
+
+static struct error *load_private(struct arena *arena, struct signing_key **key_out)
+{
+    return signing_key_load_private(arena, NULL, forge_pair()->private_pem, key_out);
+}
+
+static struct error *load_public(struct arena *arena, struct signing_key **key_out)
+{
+    return signing_key_load_public(arena, NULL, forge_pair()->public_pem, key_out);
+}
+
+static struct error *of_numbers(struct arena *arena, struct signing_key **key_out)
+{
+    static const unsigned char three[] = {3};
+    static unsigned char modulus[256];
+    memset(modulus, 0xff, sizeof modulus);
+    return signing_key_of_numbers(arena, "kid", &(struct key_number){modulus, sizeof modulus},
+                                  &(struct key_number){three, sizeof three}, key_out);
+}
+
+/* Whichever call of the library fails: there is no key, half of one neither, and what was there goes with the arena. */
+static void a_library_that_fails_gives_no_key(void **state)
+{
+    static struct error *(*const calls[])(struct arena *, struct signing_key **) = {generate, load_private, load_public,
+                                                                                    of_numbers};
+    (void)state;
+    (void)forge_pair();
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        bool done = false;
+        for (unsigned nth = 1; !done; nth++) {
+            struct arena *arena = arena_new();
+            struct signing_key *key = NULL;
+            failing.nth = nth;
+            failing.count = 0;
+            struct error *error = calls[i](arena, &key);
+            done = failing.count < nth;
+            failing.nth = 0;
+            if (done)
+                assert_true(error == NULL && nth > 4);
+            else
+                assert_true(error != NULL && error->code == ERROR_INTERNAL && key == NULL);
+            ERR_clear_error();
+            arena_free(&arena);
+        }
+    }
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_pair_loads_and_both_halves_have_one_kid),
     HARNESS_TEST(a_signature_holds_for_its_key_and_text_only),
@@ -353,5 +478,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_set_has_room_for_sixteen_and_no_twins),
     HARNESS_TEST(every_change_is_a_new_generation),
     HARNESS_TEST(the_published_set_is_the_public_half),
+    HARNESS_TEST(a_library_that_fails_gives_no_key),
 };
 HARNESS_MODULE(signing_key, cases)

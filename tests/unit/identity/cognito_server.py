@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """A user pool of Amazon Cognito as its documentation has it, for the tests: strict where emulators are not, in memory.
 
-Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d",
-"kid"; hexadecimal numbers). Every call is noted in DIRECTORY/log, one JSON object a line. DIRECTORY/fault, when there,
-holds "Operation kind": the next call of that operation meets it (status-500, html, half, cut, redirect, silent,
-throttle; lost: it is carried out, and the answer never comes), and the file goes. With DIRECTORY/codes, when there, the
-pool verifies addresses: it mails codes itself, one JSON object a line of DIRECTORY/mails. DIRECTORY/denied names
-operations that the access key may not call, /lacks an attribute that the pool does not have, /skew the seconds that its
-clock is ahead; with /noflow the app client allows no passwords, with /expired signatures are too old, and with
-/second-factor a right password is not enough. /age holds the seconds that have passed since the sign-in that tokens
-tell of."""
+Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens
+(signer.py). Every call is noted in DIRECTORY/log, one JSON object a line. What it answers instead of what it is asked
+for is said in files (answers.py); calls go by the names of their operations, and throttle and limit
+are kinds of their own. With DIRECTORY/codes, when there, the pool verifies addresses: it mails codes itself, one JSON
+object a line of DIRECTORY/mails. DIRECTORY/denied names operations that the access key may not call, /lacks an
+attribute that the pool does not have, /skew the seconds that its clock is ahead; with /noflow the app client allows no
+passwords, with /nosecret it has no secret, with /alone the pool takes email_verified without an address, with /expired
+signatures are too old, and with /second-factor a right password is not enough. /age holds the seconds that have passed
+since the sign-in that tokens tell of."""
 
 import argparse
 import base64
@@ -24,6 +24,7 @@ import threading
 import time
 import uuid
 
+from answers import Answers, lost
 from signer import Signer
 
 REGION, POOL, CLIENT, SECRET = "eu-central-1", "eu-central-1_Tests", "testclient", "client secret"
@@ -32,6 +33,9 @@ ISSUER = "https://cognito-idp.eu-central-1.amazonaws.com/" + POOL
 PUBLIC = {"SignUp", "InitiateAuth", "RespondToAuthChallenge", "ChangePassword", "RevokeToken", "ConfirmSignUp",
           "ResendConfirmationCode", "ForgotPassword", "ConfirmForgotPassword"}
 LOCK = threading.RLock()
+FAULTS = {"throttle": (400, '{"__type":"com.amazonaws.x#TooManyRequestsException:http://x","message":"slow down"}', {}),
+          "limit": (400, '{"__type":"LimitExceededException","message":"Attempt limit exceeded, please try after some '
+                         'time."}', {})}
 
 
 class Fault(Exception):
@@ -107,6 +111,9 @@ class Pool:
         self.signer, self.directory, self.codes = signer, directory, {}
         self.users, self.sessions, self.refresh = [], {}, {}
 
+    def has(self, name):
+        return os.path.exists(os.path.join(self.directory, name))
+
     def find(self, name, fault="UserNotFoundException"):
         for user in self.users:
             if name in (user.sub, user.attributes["email"]):
@@ -135,10 +142,14 @@ class Pool:
             raise Fault("ResourceNotFoundException", "User pool does not exist.")
         return self.find(body["Username"])
 
-    @staticmethod
-    def client(body, given, name):
+    def client(self, body, given, name):
         if body.get("ClientId") != CLIENT:
             raise Fault("ResourceNotFoundException", "User pool client does not exist.")
+        if self.has("nosecret"):
+            if given is not None:
+                raise Fault("NotAuthorizedException", f"Client {CLIENT} is not configured for secret but secret was "
+                                                      "received")
+            return
         digest = hmac.new(SECRET.encode(), (name + CLIENT).encode(), hashlib.sha256).digest()
         if given != base64.b64encode(digest).decode():
             raise Fault("NotAuthorizedException", "Unable to verify secret hash for client " + CLIENT)
@@ -182,7 +193,7 @@ class Pool:
             raise Fault("NotAuthorizedException", "A client attempted to write unauthorized attribute")
         user = User(body["Username"], body["Password"], "UNCONFIRMED", attributes)
         self.users.append(user)
-        if os.path.exists(os.path.join(self.directory, "codes")):
+        if self.has("codes"):
             self.mail(user, "confirm")
         return {"UserConfirmed": False, "UserSub": user.sub}
 
@@ -256,13 +267,13 @@ class Pool:
         if body.get("UserPoolId") != POOL:
             raise Fault("ResourceNotFoundException", "User pool does not exist.")
         lacks = ""
-        if os.path.exists(os.path.join(self.directory, "lacks")):
+        if self.has("lacks"):
             with open(os.path.join(self.directory, "lacks"), encoding="utf-8") as file:
                 lacks = file.read()
         names = ("sub", "email", "custom:permissions", "custom:svc_user_id")
         pool = {"Id": POOL, "UsernameAttributes": ["email"], "MfaConfiguration": "OFF",
                 "SchemaAttributes": [{"Name": name} for name in names if name != lacks]}
-        if os.path.exists(os.path.join(self.directory, "codes")):
+        if self.has("codes"):
             pool["AutoVerifiedAttributes"] = ["email"]
         return {"UserPool": pool}
 
@@ -283,7 +294,7 @@ class Pool:
     def AdminUpdateUserAttributes(self, body):
         user = self.admin(body)
         given = {one["Name"]: one["Value"] for one in body["UserAttributes"]}
-        if "email_verified" in given and "email" not in given:
+        if "email_verified" in given and "email" not in given and not self.has("alone"):
             raise Fault("InvalidParameterException", "Email is required to verify/un-verify an email")
         for name, value in given.items():
             if len(value) > 2048:
@@ -326,7 +337,7 @@ class Pool:
             raise Fault("UserNotConfirmedException", "User is not confirmed.")
         if user.password != parameters["PASSWORD"]:
             raise Fault("NotAuthorizedException", "Incorrect username or password.")
-        if os.path.exists(os.path.join(self.directory, "second-factor")):
+        if self.has("second-factor"):
             return {"ChallengeName": "SOFTWARE_TOKEN_MFA", "Session": "x" * 20,
                     "ChallengeParameters": {"USER_ID_FOR_SRP": user.sub}}
         if user.status == "CONFIRMED":
@@ -358,7 +369,8 @@ class Pool:
         return {}
 
     def RevokeToken(self, body):
-        if (body.get("ClientId"), body.get("ClientSecret")) != (CLIENT, SECRET):
+        secret = None if self.has("nosecret") else SECRET
+        if (body.get("ClientId"), body.get("ClientSecret")) != (CLIENT, secret):
             raise Fault("UnauthorizedException")
         self.refresh.pop(body["Token"], None)
         return {}
@@ -370,7 +382,8 @@ class Pool:
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    pool, directory = None, None
+    wbufsize = 1 << 16  # an answer in two writes would wait for the other end to say that it has the first one
+    pool, directory, answers = None, None, None
 
     def log_message(self, *_):
         pass
@@ -399,49 +412,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.note({"operation": "GET " + self.path})
-        if self.fault("Keys"):
+        fault = self.answers.meet(self, "Keys")
+        if fault is True:
+            return
+        if fault == "lost":
+            lost(self)
             return
         self.say(200, json.dumps(self.pool.signer.jwks("other", "RS512", "sig")).encode(), "application/json")
-
-    def fault(self, operation):
-        """Meets the fault that was asked for; False when none was."""
-        path = os.path.join(self.directory, "fault")
-        with LOCK:
-            if not os.path.exists(path):
-                return False
-            with open(path, encoding="utf-8") as file:
-                wanted, kind = file.read().split()
-            if wanted != operation:
-                return False
-            os.unlink(path)
-        if kind == "lost":
-            return kind
-        if kind == "status-500":
-            self.say(500, b'{"__type":"InternalErrorException","message":"try later"}')
-        elif kind == "html":
-            self.say(502, b"<html><body>Bad Gateway</body></html>", "text/html")
-        elif kind == "redirect":
-            self.say(302, b"", "text/plain")
-        elif kind == "throttle":
-            self.say(400, b'{"__type":"com.amazonaws.x#TooManyRequestsException:http://x","message":"slow down"}')
-        elif kind == "limit":
-            self.say(400, b'{"__type":"LimitExceededException","message":"Attempt limit exceeded, please try after '
-                          b'some time."}')
-        elif kind == "half":
-            self.say(200, b'{"Authenti', length=5000)
-            self.close_connection = True
-        elif kind == "cut":
-            self.say(200, b'{"Authenti')
-        else:
-            time.sleep(30)
-        return True
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         operation = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.note({"operation": operation, "signed": "authorization" in headers, "type": headers.get("content-type")})
-        fault = self.fault(operation)
+        fault = self.answers.meet(self, operation)
         if fault is True:
             return
         try:
@@ -460,7 +444,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     raise Fault("InvalidParameterException", "USER_PASSWORD_AUTH flow not enabled for this client")
                 answer = getattr(self.pool, operation)(json.loads(body))
             if fault == "lost":
-                self.say(504, b"<html><body>Gateway Time-out</body></html>", "text/html")
+                lost(self)
                 return
             self.say(200, json.dumps(answer).encode())
         except Fault as fault:
@@ -473,6 +457,7 @@ def main():
     options = parser.parse_args()
     check_vectors()
     Handler.directory = options.directory
+    Handler.answers = Answers(options.directory, FAULTS)
     Handler.pool = Pool(Signer(os.path.join(options.directory, "key.json")), options.directory)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

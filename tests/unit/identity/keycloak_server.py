@@ -2,15 +2,14 @@
 """A realm of Keycloak 26 as the real server (26.0.8) answered when it was asked the same, for the tests: strict, in
 memory.
 
-Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d",
-"kid"; hexadecimal numbers). Every call is noted in DIRECTORY/log, one line with its name: "grant password", "GET
-user"... DIRECTORY/fault, when there, holds "name kind": the next call of that name meets it (status-500, html, half,
-cut, silent, redirect; lost: it is carried out, and the answer never comes), and the file goes. "expire tokens" makes
-every admin token invalid, as a restart does. DIRECTORY/slow, when there, makes each answer to a read of a user take a
-while. DIRECTORY/short, when there, gives admin tokens 20 seconds. DIRECTORY/drops holds the names of attributes that
-the realm's profile does not declare. With /norights the service account may not make users, with /noaccount there is
-none, with /nogrants nobody signs in by password; /skew holds the seconds that the clock is ahead, /age those that have
-passed since the sign-in that tokens tell of."""
+Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens
+(signer.py). Every call is noted in DIRECTORY/log, one line with its name: "grant password", "GET
+user"... What it answers instead of what it is asked for is said in files (answers.py). DIRECTORY/expire, when there,
+makes every admin token invalid, as a restart does, and goes. DIRECTORY/slow, when there, makes each answer to a read of
+a user take a while. DIRECTORY/short, when there, gives admin tokens 20 seconds. DIRECTORY/drops holds the names of
+attributes that the realm's profile does not declare. With /norights the service account may not make users, with
+/noaccount there is none, with /nogrants nobody signs in by password; /skew holds the seconds that the clock is ahead,
+/age those that have passed since the sign-in that tokens tell of."""
 
 import argparse
 import http.server
@@ -23,6 +22,7 @@ import time
 import urllib.parse
 import uuid
 
+from answers import Answers, lost
 from signer import Signer
 
 REALM = "gatehouse"
@@ -216,7 +216,8 @@ class Realm:
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    realm, directory = None, None
+    wbufsize = 1 << 16  # an answer in two writes would wait for the other end to say that it has the first one
+    realm, directory, answers = None, None, None
 
     def log_message(self, *_):
         pass
@@ -234,37 +235,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def fault(self, name):
-        """Meets the fault that was asked for; False when none was."""
-        path = os.path.join(self.directory, "fault")
+    def expire(self):
+        """Admin tokens end before their time, where that was asked for."""
         with LOCK:
-            if not os.path.exists(path):
-                return False
-            with open(path, encoding="utf-8") as file:
-                wanted, _, kind = file.read().rpartition(" ")
-            if wanted == "expire":
+            if self.realm.has("expire"):
+                os.unlink(os.path.join(self.directory, "expire"))
                 self.realm.admin_tokens.clear()
-            elif wanted != name:
-                return False
-            os.unlink(path)
-        if kind == "lost":
-            return kind
-        if wanted == "expire":
-            return False
-        if kind == "status-500":
-            self.say(500, b'{"error":"unknown_error"}')
-        elif kind == "html":
-            self.say(404, b"<html><body>Not here</body></html>", "text/html")
-        elif kind == "half":
-            self.say(200, b'{"access_tok', length=5000)
-            self.close_connection = True
-        elif kind == "cut":
-            self.say(200, b'{"access_tok')
-        elif kind == "redirect":
-            self.say(302, b"", location="http://127.0.0.1:1/elsewhere")
-        else:
-            time.sleep(30)
-        return True
 
     def user_call(self, match, body):
         """Name of the call and what carries it out."""
@@ -323,7 +299,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             name, action = self.find_call(path, query, raw)
             with open(os.path.join(self.directory, "log"), "a", encoding="utf-8") as log:
                 log.write(name + "\n")
-        fault = self.fault(name)
+        self.expire()
+        fault = self.answers.meet(self, name)
         if fault is True:
             return
         with LOCK:
@@ -331,7 +308,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             status, answer = action() if allowed else (401, {"error": "HTTP 401 Unauthorized"})
             content = b"" if answer is None or status == 201 else json.dumps(answer).encode()
         if fault == "lost":
-            self.say(504, b"<html><body>Gateway Time-out</body></html>", "text/html")
+            lost(self)
             return
         if name == "GET user" and self.realm.has("slow"):
             time.sleep(0.05)
@@ -346,6 +323,7 @@ def main():
     parser.add_argument("directory")
     options = parser.parse_args()
     Handler.directory = options.directory
+    Handler.answers = Answers(options.directory)
     Handler.realm = Realm(Signer(os.path.join(options.directory, "key.json")), options.directory)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -10,6 +10,7 @@
 #include <openssl/rsa.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -19,6 +20,7 @@
 #include "codec/token.h"
 #include "domain/session/session.h"
 #include "domain/support.h"
+#include "identity/support.h"
 #include "store/script_server.h"
 #include "support_database.h"
 
@@ -46,8 +48,10 @@ static const char *signing_key(struct arena *arena)
     if (key == NULL)
         key = EVP_RSA_gen(2048);
     assert_non_null(key);
-    return arena_format(arena, "{\"n\":\"%s\",\"d\":\"%s\",\"kid\":\"test-key\"}",
-                        number(arena, key, OSSL_PKEY_PARAM_RSA_N), number(arena, key, OSSL_PKEY_PARAM_RSA_D));
+    return arena_format(arena, "{\"n\":\"%s\",\"d\":\"%s\",\"p\":\"%s\",\"q\":\"%s\",\"kid\":\"test-key\"}",
+                        number(arena, key, OSSL_PKEY_PARAM_RSA_N), number(arena, key, OSSL_PKEY_PARAM_RSA_D),
+                        number(arena, key, OSSL_PKEY_PARAM_RSA_FACTOR1),
+                        number(arena, key, OSSL_PKEY_PARAM_RSA_FACTOR2));
 }
 
 const char *scene_put(struct scene *scene, const char *name, const char *text)
@@ -128,6 +132,17 @@ struct scene *cognito_scene_new(void **state)
 struct scene *cognito_codes_scene_new(void **state)
 {
     return cognito_scene(state, true);
+}
+
+struct scene *embedded_scene_new(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct scene *scene = arena_alloc(arena, sizeof *scene);
+    scene->arena = arena;
+    scene->database = support_database_new();
+    scene->directory = harness_directory(arena);
+    scene->provider = given_provider(arena, scene->database);
+    return scene;
 }
 
 struct keycloak_options keycloak_scene_options(const struct scene *scene)
@@ -252,6 +267,18 @@ bool scene_opens(struct scene *scene, const struct person *person, const char *t
 void scene_fault(struct scene *scene, const char *call, const char *kind)
 {
     (void)scene_put(scene, "fault", arena_format(scene->arena, "%s %s", call, kind));
+}
+
+void scene_answer(struct scene *scene, const char *call, int status, const char *body)
+{
+    (void)scene_put(scene, "answer",
+                    arena_format(scene->arena, "{\"call\":\"%s\",\"status\":%d,\"body\":%s}", call, status,
+                                 *body != '\0' ? body : "\"\""));
+}
+
+void scene_answer_end(struct scene *scene)
+{
+    (void)unlink(arena_format(scene->arena, "%s/answer", scene->directory));
 }
 
 void scene_forget_failures(struct scene *scene)

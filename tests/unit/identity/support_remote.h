@@ -49,6 +49,9 @@ struct scene *cognito_scene_new(void **state);
 /* The same with a pool that mails codes itself. */
 struct scene *cognito_codes_scene_new(void **state);
 
+/* The embedded provider, which has no server: `url` and `calls` are NULL. */
+struct scene *embedded_scene_new(void **state);
+
 /* A realm; with GATEHOUSE_TEST_KEYCLOAK, the address of a real server, the one there. */
 struct scene *keycloak_scene_new(void **state);
 
@@ -84,6 +87,10 @@ bool scene_opens(struct scene *scene, const struct person *person, const char *t
 
 /* The next call of that name meets that fault. */
 void scene_fault(struct scene *scene, const char *call, const char *kind);
+
+/* All calls of that name are answered so, until the next such answer or scene_answer_end(); `body` is JSON or "". */
+void scene_answer(struct scene *scene, const char *call, int status, const char *body);
+void scene_answer_end(struct scene *scene);
 
 /* The circuit breaker forgets all failures. */
 void scene_forget_failures(struct scene *scene);

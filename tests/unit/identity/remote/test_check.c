@@ -182,7 +182,105 @@ static void wrong_settings_of_a_realm_are_named(void **state)
     scene_end(scene);
 }
 
+/* What a call of the check is answered, and what the check says of it. */
+static const struct said {
+    const char *call;
+    int status;
+    const char *body, *wanted;
+} pool_answers[] =
+    {
+        {"AdminGetUser", 400, "{\"__type\":\"InvalidClientTokenId\"}", "does not know the access key AKIDEXAMPLE"},
+        {"AdminGetUser", 403, "{\"__type\":\"UnrecognizedClientException\"}", "does not know the access key"},
+        {"AdminGetUser", 403,
+         "{\"__type\":\"InvalidSignatureException\",\"message\":\"Signature not yet current: ...\"}",
+         "the clock of this host is wrong"},
+        {"AdminGetUser", 403, "{\"__type\":\"IncompleteSignatureException\"}", "is not that of the access key"},
+        {"AdminGetUser", 400, "{\"__type\":\"NotAuthorizedException\"}", ""},
+        {"AdminGetUser", 400, "{\"__type\":\"InvalidParameterException\"}", "with something else (Invalid"},
+        {"AdminGetUser", 200, "{\"Username\":\"x\"}", "with something else (no exception)"},
+        {"AdminGetUser", 200, "[]", "The identity provider cannot be reached"},
+        {"InitiateAuth", 500, "{}", "The identity provider cannot be reached"},
+        {"InitiateAuth", 400,
+         "{\"__type\":\"NotAuthorizedException\",\"message\":\"Client x is not configured for secret\"}",
+         "does not take our SECRET_HASH"},
+        {"InitiateAuth", 400,
+         "{\"__type\":\"InvalidParameterException\",\"message\":\"Auth flow not enabled for this client\"}",
+         "does not allow ALLOW_USER_PASSWORD_AUTH"},
+        {"InitiateAuth", 400, "{\"__type\":\"AccessDeniedException\"}", "The identity provider cannot be reached"},
+        {"DescribeUserPool", 200, "{}", ""},
+        {"DescribeUserPool", 400, "{\"__type\":\"ResourceNotFoundException\"}", ""},
+        {"DescribeUserPool", 200, "{\"UserPool\":{\"SchemaAttributes\":[{\"Name\":\"custom:permissions\"}]}}",
+         "lacks the attribute custom:svc_user_id"},
+        {"DescribeUserPool", 200,
+         "{\"UserPool\":{\"SchemaAttributes\":[{\"Name\":\"custom:permissions\"},{\"Name\":\"custom:svc_user_id\"}],"
+         "\"UsernameAttributes\":[\"phone_number\"]}}",
+         "are not e-mail addresses, which cannot be changed"},
+        {"DescribeUserPool", 200,
+         "{\"UserPool\":{\"SchemaAttributes\":[{\"Name\":\"custom:permissions\"},{\"Name\":\"custom:svc_user_id\"}],"
+         "\"UsernameAttributes\":[\"email\"],\"MfaConfiguration\":\"ON\"}}",
+         "demands a second factor"},
+        {"DescribeUserPool", 200,
+         "{\"UserPool\":{\"SchemaAttributes\":[{\"Name\":\"custom:permissions\"},{\"Name\":\"custom:svc_user_id\"}],"
+         "\"UsernameAttributes\":[\"email\"],\"MfaConfiguration\":\"OPTIONAL\"}}",
+         ""},
+        {"Keys", 200, "{\"keys\":[]}", "no key set for RS256"},
+        {"Keys", 404, "{}", "no key set for RS256"},
+},
+  realm_answers[] = {
+      {"configuration", 503, "{}", "is not Keycloak: status 503"},
+      {"configuration", 200, "\"<html>Welcome</html>\"", "is not Keycloak: status 200"},
+      {"configuration", 200, "{}", ""},
+      {"grant password", 401, "{\"error\":\"invalid_client\"}", "correct client_id or client_secret_file"},
+      {"grant password", 400, "{\"error\":\"invalid_scope\"}", "The identity provider cannot be reached"},
+      {"grant password", 200, "{}", "The identity provider cannot be reached"},
+      {"grant client_credentials", 500, "{}", "The identity provider cannot be reached"},
+      {"grant client_credentials", 200, "{}", "The identity provider cannot be reached"},
+      {"POST users", 500, "{}", "The identity provider cannot be reached"},
+      {"POST users", 409, "{}", ""},
+      {"GET profile", 500, "{}", "The identity provider cannot be reached"},
+      {"GET profile", 404, "{}", ""},
+      {"GET profile", 200, "{}", "does not declare permissions, svcUserId"},
+      {"certs", 200, "{\"keys\":[{\"kty\":\"EC\"}]}", "no key set for RS256"},
+};
+
+/* A sentence, or nothing where the answer is none that the service minds. */
+static void expect_said(const struct said *row, const char *sentence)
+{
+    if (*row->wanted == '\0')
+        assert_string_equal(sentence, "");
+    else
+        expect(sentence, row->wanted);
+}
+
+static void odd_answers_of_a_pool_are_named(void **state)
+{
+    struct scene *scene = cognito_scene_new(state);
+    struct cognito_options options = cognito_scene_options(scene);
+    for (size_t i = 0; i < sizeof pool_answers / sizeof *pool_answers; i++) {
+        const struct said *row = &pool_answers[i];
+        scene_answer(scene, row->call, row->status, row->body);
+        expect_said(row, pool_said(scene, &options));
+    }
+    scene_answer_end(scene);
+    options.issuer = "eu-central-1_Tests";
+    expect(pool_said(scene, &options), "does not end with the user pool eu-central-1_Tests");
+    scene_end(scene);
+}
+
+static void odd_answers_of_a_realm_are_named(void **state)
+{
+    struct scene *scene = keycloak_scripted(state);
+    struct keycloak_options options = keycloak_scene_options(scene);
+    for (size_t i = 0; i < sizeof realm_answers / sizeof *realm_answers; i++) {
+        const struct said *row = &realm_answers[i];
+        scene_answer(scene, row->call, row->status, row->body);
+        expect_said(row, realm_said(scene, &options));
+    }
+    scene_end(scene);
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(odd_answers_of_a_pool_are_named),       HARNESS_TEST(odd_answers_of_a_realm_are_named),
     HARNESS_TEST(a_pool_that_is_right_is_said_to_be_so), HARNESS_TEST(faults_of_a_pool_are_named),
     HARNESS_TEST(wrong_settings_of_a_pool_are_named),    HARNESS_TEST(wrong_addresses_are_named),
     HARNESS_TEST(faults_of_a_realm_are_named),           HARNESS_TEST(wrong_settings_of_a_realm_are_named),
