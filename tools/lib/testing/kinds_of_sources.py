@@ -8,6 +8,7 @@ import counts
 from lanes import Job
 from options import KINDS
 from runner import Runner
+from stacks import sanitizer_options
 
 CHECKS_AT_ONCE = 2
 ANALYSES = ("check-fanalyzer", "check-tidy")
@@ -93,7 +94,7 @@ class KindsOfSources(Runner):
         step = self.steps.run(f"torture {marks}", [self.tests / "torture" / "run", "-m", marks], environment={
             "TMPDIR": self.steps.disk,
             "GATEHOUSE_BUILD": str(self.quick / "build"), "GATEHOUSE_QUICKSTART_BUILD": str(self.quick),
-            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure,
+            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure, **sanitizer_options(),
             "GATEHOUSE_TEST_FULL": "yes" if self.chosen.full else ""}, limit=TORTURE_LIMIT_SECONDS)
         counts.tap(step)
         self.steps.note(step)
