@@ -112,18 +112,21 @@ static struct error *send_all(const struct talk *talk, struct arena *arena, cons
     return NULL;
 }
 
+/* *left_out: the peer has closed the connection before it had all bytes. */
 static struct error *send_blob(struct scanner *scanner, const struct talk *talk, struct arena *arena,
-                               struct blob_writer *writer)
+                               struct blob_writer *writer, bool *left_out)
 {
     static const char command[] = "zINSTREAM";
-    bool left = false;
-    TRY(send_all(talk, arena, command, sizeof command, &left));
+    *left_out = false;
+    TRY(send_all(talk, arena, command, sizeof command, left_out));
     uint64_t offset = 0;
-    for (size_t got = 1; got > 0 && !left; offset += got) {
+    for (size_t got = 1; got > 0 && !*left_out; offset += got) {
         TRY(blob_writer_read(writer, offset, scanner->chunk + CHUNK_HEAD, LIMIT_BLOCK_BYTES, &got));
         for (size_t i = 0; i < CHUNK_HEAD; i++)
             scanner->chunk[i] = (unsigned char)(got >> (8 * (CHUNK_HEAD - 1 - i)));
-        TRY(send_all(talk, arena, scanner->chunk, CHUNK_HEAD + got, &left));
+        if (got == 0 && offset != blob_writer_size(writer))
+            return failure(arena, "bytes of the file are missing", 0);
+        TRY(send_all(talk, arena, scanner->chunk, CHUNK_HEAD + got, left_out));
     }
     return NULL;
 }
@@ -148,11 +151,12 @@ static struct error *read_answer(struct scanner *scanner, const struct talk *tal
     return failure(arena, "its answer is too long", 0);
 }
 
-static struct error *talk_about(struct scanner *scanner, struct arena *arena, struct blob_writer *writer)
+static struct error *talk_about(struct scanner *scanner, struct arena *arena, struct blob_writer *writer,
+                                bool *left_out)
 {
     struct talk talk;
     TRY(open_talk(scanner, arena, blob_writer_size(writer), &talk));
-    struct error *error = send_blob(scanner, &talk, arena, writer);
+    struct error *error = send_blob(scanner, &talk, arena, writer, left_out);
     if (error == NULL)
         error = read_answer(scanner, &talk, arena);
     (void)close(talk.fd);
@@ -183,10 +187,12 @@ struct error *scanner_scan(struct scanner *scanner, struct arena *arena, struct 
                            struct scan_verdict *verdict_out)
 {
     static const char prefix[] = "stream: ";
-    TRY(talk_about(scanner, arena, writer));
+    bool left = false;
+    TRY(talk_about(scanner, arena, writer, &left));
     char *answer = scanner->answer;
     *verdict_out = (struct scan_verdict){.result = SCAN_CLEAN};
-    if (strcmp(answer, "stream: OK") == 0)
+    /* Of a part of the bytes nothing is clean. */
+    if (strcmp(answer, "stream: OK") == 0 && !left)
         return NULL;
     if (strcmp(answer, "INSTREAM size limit exceeded. ERROR") == 0) {
         verdict_out->result = SCAN_TOO_LARGE;

@@ -22,6 +22,7 @@ tests_unit_test_blob_SOURCES = \
 	tests/unit/blob/s3/test_s3_partial.c \
 	tests/unit/store/script_server.h tests/unit/store/script_server.c \
 	tests/unit/blob/test_scanner.c \
+	tests/unit/blob/test_scanner_faults.c \
 	tests/unit/blob/sniffer/support_sniffer.h tests/unit/blob/sniffer/support_sniffer.c \
 	tests/unit/blob/sniffer/test_sniffer.c \
 	tests/unit/blob/sniffer/test_sniffer_child.c \
@@ -33,4 +34,5 @@ tests_unit_test_blob_LDADD = $(unit_libs) $(blob_libs) $(CMOCKA_LIBS)
 # A test's own keeper, whose sniffers lie, and calls that fail: of the system, and to an S3 store.
 tests_unit_test_blob_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=sniff_keeper_run,--wrap=socketpair,--wrap=fork \
 	-Wl,--wrap=syscall,--wrap=clock_gettime,--wrap=poll,--wrap=recvmsg,--wrap=sendmsg \
+	-Wl,--wrap=send,--wrap=recv,--wrap=socket,--wrap=connect \
 	-Wl,--wrap=http_client_call,--wrap=http_client_new,--wrap=clock_monotonic

@@ -18,6 +18,7 @@
     X(s3_partial)                                                                                                      \
     X(refusal)                                                                                                         \
     X(scanner)                                                                                                         \
+    X(scanner_faults)                                                                                                  \
     X(sniff)                                                                                                           \
     X(sniffer)                                                                                                         \
     X(sniffer_child)                                                                                                   \

@@ -167,6 +167,8 @@ static ssize_t fault_write(int fd, const void *bytes, size_t length)
 
 static ssize_t fault_pread(int fd, void *bytes, size_t length, off_t offset)
 {
+    if (support_faults.short_read)
+        return 0;
     return fails(CALL_PREAD, fd) ? -1 : pread(fd, bytes, length, offset);
 }
 

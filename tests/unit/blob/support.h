@@ -65,6 +65,7 @@ struct support_faults {
     size_t fail_at;           /* the call, counted from 1, that fails; 0: none */
     int number;               /* with this errno */
     bool short_write;         /* instead: it writes half of the bytes (at least one) */
+    bool short_read;          /* each file ends where it is read */
     bool no_tmpfile;          /* O_TMPFILE is not supported */
     bool no_proc;             /* /proc is not mounted */
     long file_system;         /* what fstatfs() reports, 0: ext4's */
