@@ -88,6 +88,7 @@ def test_a_tcp_socket_is_served_on_this_machine(stack):
         assert process.poll() is None
         process.terminate()
         wait_until(lambda: process.poll() is not None, 60, "the worker to end")
+        assert process.returncode == 0
     finally:
         process.kill()
         process.wait()
