@@ -21,7 +21,8 @@ struct error *cognito_session_refresh(struct remote *remote, struct arena *arena
     call.once = true;
     TRY(cognito_call(cognito, arena, &call));
     *outcome_out = PROVIDER_TOKEN_INVALID;
-    if (cognito_is_misconfigured(&call))
+    /* A limit says nothing of the token, which is good again later. */
+    if (cognito_is_misconfigured(&call) || call.fault == COGNITO_LIMIT_EXCEEDED)
         return cognito_unexpected(arena, &call);
     if (call.fault != COGNITO_OK)
         return NULL;
