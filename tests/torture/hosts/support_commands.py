@@ -3,10 +3,11 @@
 
 from providers import support_remote as remote
 from support_prepared import (all_purged, all_there, archived_files, back_to_the_old_key, beside, complete_backup,
-                              damage_that_is_known, damaged, empty_host, export_of_one, exported, forgotten_password,
-                              half_restored, has_keys, interrupted_backup, key_in_use, key_out_of_use, known_faults,
-                              last_version, mail_is_sent, moved, new_admin, no_secret, own_secret, person_moved,
-                              put_back, repaired, restored, secret_made, status_is, to_directory, two_keys)
+                              damage_that_is_known, damaged, empty_host, export_of_one, exported, few_keys,
+                              forgotten_password, half_restored, has_keys, interrupted_backup, key_in_use,
+                              key_out_of_use, known_faults, last_version, mail_is_sent, moved, new_admin, no_secret,
+                              own_secret, person_moved, put_back, repaired, restored, secret_made, status_is,
+                              to_directory, two_keys)
 
 # They ask neither the database nor the store.
 TALKERS = ("routes", "openapi", "version")
@@ -98,7 +99,7 @@ COMMANDS = {
     "import of people": Command("identity import", export_of_one, person_moved, configuration="cognito", goes_on=True),
     "import that is only told": Command("identity import", lambda site: (*export_of_one(site), "--dry-run", "--json"),
                                         configuration="cognito"),
-    "new keys": Command("rotate-keys"),
+    "new keys": Command("rotate-keys", few_keys),
     "a new secret": Command("rotate-secret", lambda site: ("--add", ), has_keys(0), statements=False),
     "use of the new secret": Command("rotate-secret", two_keys, has_keys(1)),
     "everything sealed anew": Command("rotate-secret", key_in_use, back_to_the_old_key, goes_on=True),

@@ -23,9 +23,9 @@ FAULTS = {"refused": (1105, "HY000", "Unknown error"), "lost on its way": "befor
 MOST = 400 if FULL else 5
 # A pass puts off what it cannot do.
 PUTS_OFF = ("jobs", )
-# The last thing that these do is to let go of their leases, which run out by themselves: two at most, each with a
-# statement that is prepared first.
-LEASED = ("fsck", "scrub", "purge", "backup", "move", "restore")
+# The last thing that these do is to let go of their leases or locks, which run out by themselves: two at most, each
+# with a statement that is prepared first.
+LEASED = ("fsck", "scrub", "purge", "backup", "migrate", "move", "restore")
 LETTING_GO = 4
 
 
