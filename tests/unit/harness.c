@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,13 +87,25 @@ static void remove_tree(void *path)
     (void)nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-const char *harness_directory(struct arena *arena)
+static const char *make_directory(struct arena *arena, const char *base)
 {
-    const char *base = getenv("TMPDIR");
-    char *path = arena_format(arena, "%s/gatehouse-test-XXXXXX", base != NULL && *base != '\0' ? base : "/tmp");
+    char *path = arena_format(arena, "%s/gatehouse-test-XXXXXX", base);
     if (mkdtemp(path) == NULL)
         fail_msg("cannot make a directory like %s", path);
     arena_defer(arena, remove_tree, path);
+    return path;
+}
+
+const char *harness_directory(struct arena *arena)
+{
+    const char *base = getenv("TMPDIR");
+    return make_directory(arena, base != NULL && *base != '\0' ? base : "/tmp");
+}
+
+const char *harness_directory_for_all(struct arena *arena)
+{
+    const char *path = make_directory(arena, "/tmp");
+    assert_int_equal(chmod(path, 0755), 0);
     return path;
 }
 

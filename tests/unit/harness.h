@@ -67,6 +67,9 @@ struct arena *harness_arena(void **state);
 /* A new empty directory, removed with what is in it when the arena goes. */
 const char *harness_directory(struct arena *arena);
 
+/* One that every user may enter, whoever owns $TMPDIR. */
+const char *harness_directory_for_all(struct arena *arena);
+
 /* Writes a file `name` into `directory`; its path. */
 const char *harness_write(struct arena *arena, const char *directory, const char *name, const void *bytes,
                           size_t length);

@@ -32,14 +32,6 @@ static bool become_nobody(struct arena *arena)
     return true;
 }
 
-/* A folder that everybody may enter. */
-static const char *folder_for_all(struct arena *arena)
-{
-    const char *folder = harness_directory(arena);
-    assert_int_equal(chmod(folder, 0755), 0);
-    return folder;
-}
-
 static const char *file_of(struct arena *arena, const char *folder, const char *name, mode_t mode, uid_t owner)
 {
     const char *path = harness_write(arena, folder, name, "x", 1);
@@ -69,7 +61,7 @@ static struct error *look_at_secret(struct arena *arena, const char *path)
 static void a_secret_that_is_none_is_told(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const char *folder = folder_for_all(arena);
+    const char *folder = harness_directory_for_all(arena);
     expect_said(look_at_secret(arena, arena_format(arena, "%s/missing", folder)), "cannot be read: No such file");
     expect_said(look_at_secret(arena, folder), "is not a file");
     expect_said(look_at_secret(arena, file_of(arena, folder, "all", 0604, 0)), "Everybody on this machine");
@@ -81,7 +73,7 @@ static void a_secret_that_is_none_is_told(void **state)
 static void a_secret_of_others_is_told_to_the_services_user(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const char *folder = folder_for_all(arena);
+    const char *folder = harness_directory_for_all(arena);
     const char *of_group = file_of(arena, folder, "group", 0640, 7);
     const char *foreign = file_of(arena, folder, "foreign", 0600, 7);
     const char *roots = file_of(arena, folder, "root", 0600, 0);
@@ -106,7 +98,7 @@ static struct error *look_at_log(struct arena *arena, const char *path)
 static void a_log_that_cannot_be_written_is_told(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const char *folder = folder_for_all(arena);
+    const char *folder = harness_directory_for_all(arena);
     const char *log = file_of(arena, folder, "log", 0600, 0);
     const char *link = arena_format(arena, "%s/link", folder);
     assert_int_equal(symlink(log, link), 0);
@@ -130,7 +122,7 @@ static struct error *look_at_memory(struct arena *arena, const char *path)
 static void shared_memory_that_is_no_file_is_told(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const char *folder = folder_for_all(arena);
+    const char *folder = harness_directory_for_all(arena);
     const char *file = file_of(arena, folder, "file", 0600, 0);
     const char *link = arena_format(arena, "%s/link", folder);
     assert_int_equal(symlink(file, link), 0);
@@ -147,7 +139,7 @@ static struct configuration store_in(const char *folder)
 static void a_folder_of_files_that_others_own_is_told(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const char *folder = folder_for_all(arena);
+    const char *folder = harness_directory_for_all(arena);
     struct configuration configuration = store_in(folder);
     expect_said(inspect_files_owner(arena, &configuration), NULL);
     struct configuration missing = store_in(arena_format(arena, "%s/missing", folder));
