@@ -117,20 +117,20 @@ static struct error *give(const struct place *place)
 {
     static const struct grant narrow[] = {{"trail", "SELECT, INSERT"}, {"missing", "SELECT"}};
     const struct secret password = secret_of("n");
-    TRY(migrate_create_database(place->database, place->arena, "mi_gra\\ti%ons"));
-    TRY(migrate_account(place->database, place->arena, "narrow_ed", "localhost", password));
-    return migrate_grant(place->database, place->arena, "migrations", "narrow_ed", "localhost", narrow, 1);
+    TRY(migrate_create_database(place->database, place->arena, "a_b\\c%migrations"));
+    TRY(migrate_account(place->database, place->arena, "narrowed", "localhost", password));
+    return migrate_grant(place->database, place->arena, "migrations", "narrowed", "localhost", narrow, 1);
 }
 
 static void each_statement_of_a_grant_may_be_refused(void **state)
 {
     struct place place = place_new(state);
     sql(place.database, place.arena, "%s", "CREATE TABLE trail (a INT)");
-    expect_ok(migrate_account(place.database, place.arena, "narrow_ed", "localhost", secret_of("n")));
-    sql(place.database, place.arena, "%s", "GRANT DELETE, UPDATE ON migrations.trail TO narrow_ed@localhost");
+    expect_ok(migrate_account(place.database, place.arena, "narrowed", "localhost", secret_of("n")));
+    sql(place.database, place.arena, "%s", "GRANT DELETE, UPDATE ON migrations.trail TO narrowed@localhost");
     assert_true(refuse_each(&place, give) > 10);
-    sql(place.database, place.arena, "%s", "DROP DATABASE `mi_gra\\ti%ons`");
-    sql(place.database, place.arena, "%s", "DROP USER narrow_ed@localhost");
+    sql(place.database, place.arena, "%s", "DROP DATABASE `a_b\\c%migrations`");
+    sql(place.database, place.arena, "%s", "DROP USER narrowed@localhost");
 }
 
 static struct error *count_excess(const struct place *place)

@@ -120,7 +120,7 @@ static const char *const damages[] = {
     RETIRED("'nothing'"),
     RETIRED("LEFT(public_key, 100)"),
     RETIRED("CONCAT(public_key, public_key)"),
-    RETIRED("REPLACE(public_key, 'PUBLIC', 'PRIVATE')"),
+    RETIRED("REPLACE(public_key, '-----', '')"),
 };
 
 static void given_two_keys(struct scene *scene, struct ground *ground)
