@@ -122,6 +122,9 @@ def command_site(stack, tmp_path_factory):
         text = host.configuration.read_text(encoding="utf-8")
         settings = SETTINGS.format(port=int(store.stdout.readline()), folder=folder)
         text = re.sub(r"(?m)^\[files\]\n", lambda _: settings, text)
+        # A connection goes through a thread of this process, which may have to wait for a processor.
+        text, count = re.subn(r"(?m)^\[database\]\n", "[database]\nconnect_timeout_seconds = 10\n", text)
+        assert count == 1
         host.configuration.write_text(text, encoding="utf-8")
         text, count = re.subn(r"(?m)^provider = embedded$", "provider = cognito", text)
         assert count == 1
