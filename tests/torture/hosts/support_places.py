@@ -90,11 +90,13 @@ class Places:
                 for at in range(COUNTED, COUNTED + count * PLACE.size, PLACE.size)]
 
     def draw(self, places):
-        """(place, way to fail): a few at random; or, where each place is wanted, those that pass through code in which
-        nothing has failed yet."""
-        random.shuffle(places)
+        """(place, way to fail): a few, the same of each run, others in a full one; or, where each place is wanted,
+        those that pass through code in which nothing has failed yet."""
+        chance = random.Random() if EVERY else random.Random(1)
+        places = sorted(places)
+        chance.shuffle(places)
         if not EVERY:
-            yield from ((place, random.choice(KINDS[kind_of(place)] + SIGNALS)) for place in places[:MOST])
+            yield from ((place, chance.choice(KINDS[kind_of(place)] + SIGNALS)) for place in places[:MOST])
             return
         for place in sorted(places, key=depth_of, reverse=True):
             if not parts_of(place) <= self.failed:
