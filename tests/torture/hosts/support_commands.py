@@ -100,7 +100,7 @@ COMMANDS = {
     "import that is only told": Command("identity import", lambda site: (*export_of_one(site), "--dry-run", "--json"),
                                         configuration="cognito"),
     "new keys": Command("rotate-keys", few_keys),
-    "a new secret": Command("rotate-secret", lambda site: ("--add", ), has_keys(0), statements=False),
+    "a new secret": Command("rotate-secret", lambda site: ("--add", ), has_keys(0, (2, 3)), statements=False),
     "use of the new secret": Command("rotate-secret", two_keys, has_keys(1)),
     "everything sealed anew": Command("rotate-secret", key_in_use, back_to_the_old_key, goes_on=True),
     "the end of the old secret": Command("rotate-secret", key_out_of_use, back_to_the_old_key, goes_on=True),
