@@ -37,6 +37,12 @@ bool secret_equal(struct secret a, struct secret b);
 struct error *secret_read(struct arena *arena, const char *path, struct secret *secret_out);
 
 /*
+ * Makes a file of the secret and a line end, whole or not at all, which the group of its folder may read: the workers'.
+ * A file that is there already stays, and is no error. INTERNAL, with a sentence that names the file.
+ */
+struct error *secret_create(struct arena *arena, const char *path, struct secret secret);
+
+/*
  * Protects the memory of this process: it leaves no core file, and no other process of the same user may trace it or
  * read its memory. Call it in the first line of main().
  */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds secrets, reads them from files, compares them in constant time and wipes them. */
+/* Holds secrets, reads them from files and writes them, compares them in constant time and wipes them. */
 #include "base/secret.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -61,6 +63,55 @@ struct error *secret_read(struct arena *arena, const char *path, struct secret *
         return error_new(arena, ERROR_INTERNAL, "cannot read the secret file %s: %s", path, strerror(failure));
     if (length == 0 || too_long)
         return error_new(arena, ERROR_INTERNAL, "the secret file %s is %s", path, too_long ? "too long" : "empty");
+    return NULL;
+}
+
+static char *folder_of(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return arena_text(arena, ".");
+    return slash == path ? arena_text(arena, "/") : arena_copy(arena, path, (size_t)(slash - path));
+}
+
+/* Makes the name of the file durable: otherwise a power cut could take the secret while what it has sealed stays. */
+static void sync_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    (void)close(fd);
+}
+
+/* 0, or an errno. */
+static int write_file(int fd, const char *text, const char *folder)
+{
+    struct stat status;
+    size_t length = strlen(text);
+    if (stat(folder, &status) == 0 && fchown(fd, (uid_t)-1, status.st_gid) == 0)
+        (void)fchmod(fd, 0640);
+    errno = EIO; /* of a write that is cut */
+    return write(fd, text, length) == (ssize_t)length && fsync(fd) == 0 ? 0 : errno;
+}
+
+struct error *secret_create(struct arena *arena, const char *path, struct secret secret)
+{
+    char *temporary = arena_format(arena, "%s.XXXXXX", path);
+    const char *folder = folder_of(arena, path);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    int failure = fd < 0 ? errno : write_file(fd, arena_format(arena, "%s\n", secret_reveal(secret)), folder);
+    if (fd >= 0)
+        (void)close(fd);
+    /* link() never replaces a file: of two programs that start at once, one makes it and both use it. */
+    if (failure == 0 && link(temporary, path) != 0 && errno != EEXIST)
+        failure = errno;
+    if (fd >= 0)
+        (void)unlink(temporary);
+    if (failure != 0)
+        return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(failure)), "The file %s cannot be made.",
+                             path);
+    sync_folder(folder);
     return NULL;
 }
 

@@ -3,18 +3,16 @@
  * gatehousectl migrate: makes or updates the database. It also makes the secret file and the workers' database password
  * where they are missing, so that a new installation needs no other step.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/secret.h"
 #include "codec/encoding.h"
 #include "codec/random.h"
 #include "codec/seal.h"
@@ -35,59 +33,16 @@ static void print_applied(void *context, const char *file_name)
         ctl_json_text(context, NULL, file_name);
 }
 
-static char *folder_of(struct arena *arena, const char *path)
-{
-    char *folder = arena_text(arena, path);
-    *strrchr(folder, '/') = '\0';
-    return *folder == '\0' ? arena_text(arena, "/") : folder;
-}
-
-/* Makes the name of the file durable: otherwise a power cut could take the secret while what it has sealed stays. */
-static void sync_folder(struct arena *arena, const char *path)
-{
-    int fd = open(folder_of(arena, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    (void)fsync(fd);
-    (void)close(fd);
-}
-
-/* Lets the group of the folder, which is the workers', read the file. */
-static void give_to_group(struct arena *arena, int fd, const char *path)
-{
-    struct stat status;
-    if (stat(folder_of(arena, path), &status) == 0 && fchown(fd, (uid_t)-1, status.st_gid) == 0)
-        (void)fchmod(fd, 0640);
-}
-
 /* Makes a file of random hexadecimal digits, whole or not at all. An existing file stays. */
 static struct error *make_secret(struct arena *arena, const char *path)
 {
     unsigned char bytes[SEAL_MASTER_BYTES];
     if (access(path, F_OK) == 0)
         return NULL;
-    const char *temporary = arena_format(arena, "%s.%s", path, random_text(arena, 12));
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(errno)), "The file %s cannot be made.",
-                             path);
     random_bytes(bytes, sizeof bytes);
-    const char *text = arena_format(arena, "%s\n", hex_encode(arena, bytes, sizeof bytes));
+    const char *text = hex_encode(arena, bytes, sizeof bytes);
     explicit_bzero(bytes, sizeof bytes);
-    give_to_group(arena, fd, path);
-    bool written = write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
-    int failure = errno;
-    (void)close(fd);
-    /* link() never replaces a file: of two programs that start at once, one makes it and both use it. */
-    if (written && (link(temporary, path) == 0 || errno == EEXIST)) {
-        (void)unlink(temporary);
-        sync_folder(arena, path);
-        return NULL;
-    }
-    failure = written ? errno : failure;
-    (void)unlink(temporary);
-    return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(failure)), "The file %s cannot be made.",
-                         path);
+    return secret_create(arena, path, secret_of(text));
 }
 
 /* Makes what the triggers keep anew: without them for a while, it may be wrong. */

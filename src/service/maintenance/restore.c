@@ -3,14 +3,13 @@
 #include "service/maintenance/restore.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/secret.h"
 #include "blob/open.h"
 #include "domain/session/known_device.h"
 #include "domain/session/session.h"
@@ -62,51 +61,21 @@ static struct error *check_backup(struct restore *restore)
 
 /* ---- the secret ---------------------------------------------------------------------------------- */
 
-/* Writes the secret, readable for the group of its directory, as `migrate` does. 0, or an errno. */
-static int write_secret(struct arena *arena, const char *path, struct secret secret)
-{
-    struct stat status;
-    const char *slash = strrchr(path, '/');
-    const char *folder = arena_copy(arena, path, (size_t)(slash - path) + 1);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return errno;
-    if (stat(folder, &status) == 0 && fchown(fd, (uid_t)-1, status.st_gid) == 0)
-        (void)fchmod(fd, 0640);
-    int number = backup_write_all(fd, secret_reveal(secret), secret.length);
-    if (number == 0)
-        number = backup_write_all(fd, "\n", 1);
-    if (number == 0 && fsync(fd) != 0)
-        number = errno;
-    (void)close(fd);
-    return number;
-}
-
-/*
- * Puts the backup's copy of the secret in place. It gets its name when it is whole, since a restore that goes on keeps
- * the file that it finds; link() leaves one alone that somebody has put there meanwhile.
- */
-static struct error *install_secret(struct restore *restore, const char *path, const char *temporary)
+/* Puts the backup's copy of the secret in place. */
+static struct error *install_secret(struct restore *restore, const char *path)
 {
     struct secret secret;
-    struct arena *arena = restore->arena;
-    TRY(secret_read(arena, arena_format(arena, "%s/" BACKUP_SECRET, restore->result->path), &secret));
-    int number = write_secret(arena, temporary, secret);
-    if (number == 0 && link(temporary, path) != 0)
-        number = errno;
-    (void)unlink(temporary);
-    return number == 0 ? NULL : backup_failure(arena, number, "written", path);
+    TRY(secret_read(restore->arena, arena_format(restore->arena, "%s/" BACKUP_SECRET, restore->result->path), &secret));
+    return secret_create(restore->arena, path, secret);
 }
 
 /* Checks the secret: keys, waiting mail and codes in the rows open only with the secret that has sealed them. */
 static struct error *check_secret(struct restore *restore)
 {
     const char *path = restore->configuration->service.secret_file;
-    const char *temporary = arena_format(restore->arena, "%s.new", path);
     bool has;
-    (void)unlink(temporary); /* of a restore that was killed */
     if (access(path, F_OK) != 0 && restore->manifest.secret_included)
-        TRY(install_secret(restore, path, temporary));
+        TRY(install_secret(restore, path));
     if (access(path, F_OK) != 0)
         return refuse(restore->arena,
                       "Put the secret file that belongs to the backup to %s first: without it nobody can"

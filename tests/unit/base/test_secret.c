@@ -2,9 +2,11 @@
 /* Secrets: read from files with narrow rights, compared and wiped. */
 #include "base/secret.h"
 
+#include <dirent.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,6 +131,45 @@ static void a_protected_process_leaves_no_core_and_shows_no_memory(void **state)
     assert_int_equal(status, 0);
 }
 
+static size_t entries_of(const char *directory)
+{
+    DIR *stream = opendir(directory);
+    size_t count = 0;
+    assert_non_null(stream);
+    for (const struct dirent *entry; (entry = readdir(stream)) != NULL;)
+        count += entry->d_name[0] != '.';
+    (void)closedir(stream);
+    return count;
+}
+
+/* Nothing but the file is left in its folder. */
+static void a_file_is_made_whole_and_one_that_is_there_stays(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const char *path = arena_format(arena, "%s/secret", directory);
+    struct secret read = {0};
+    struct stat status;
+    assert_null(secret_create(arena, path, secret_of("first")));
+    assert_null(secret_create(arena, path, secret_of("second")));
+    assert_null(secret_read(arena, path, &read));
+    assert_string_equal(secret_reveal(read), "first");
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0640);
+    assert_int_equal(status.st_size, sizeof "first");
+    assert_int_equal(entries_of(directory), 1);
+}
+
+static void a_file_that_cannot_be_made_is_named(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = arena_format(arena, "%s/absent/secret", harness_directory(arena));
+    struct error *error = secret_create(arena, path, secret_of("x"));
+    assert_non_null(error);
+    assert_string_equal(error->message, arena_format(arena, "The file %s cannot be made.", path));
+    assert_string_equal(error->detail, "No such file or directory");
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_protected_process_leaves_no_core_and_shows_no_memory),
     HARNESS_TEST(a_copy_keeps_every_byte_and_ends_with_nul),
@@ -137,5 +178,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_file_is_read_but_for_one_line_end),
     HARNESS_TEST(a_file_of_4096_bytes_is_the_longest),
     HARNESS_TEST(a_file_without_a_secret_is_refused),
+    HARNESS_TEST(a_file_is_made_whole_and_one_that_is_there_stays),
+    HARNESS_TEST(a_file_that_cannot_be_made_is_named),
 };
 HARNESS_MODULE(secret, cases)
