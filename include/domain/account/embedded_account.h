@@ -53,6 +53,13 @@ struct error *embedded_account_find(struct database *database, struct arena *are
                                     struct embedded_account **account_out);
 
 /*
+ * Finds an account and locks its row in share mode, until the transaction ends; part of one. *account_out is NULL
+ * where there is none.
+ */
+struct error *embedded_account_hold(struct database *database, struct arena *arena, struct id id,
+                                    struct embedded_account **account_out);
+
+/*
  * Adds an account, or writes it anew where one of that id is there and nobody has ever signed in with it. *written_out
  * is false where the address or the id belongs to another account or to one in use.
  */

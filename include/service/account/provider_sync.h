@@ -27,8 +27,9 @@ struct error *provider_sync_queue(struct service *service, struct arena *arena, 
 struct error *provider_sync_run(struct service *service, struct arena *arena, const struct outbox_item *item);
 
 /*
- * Sends one user's row now and reads it again, until what was sent is what the row says. So of several that send at
- * once, the last one to finish has sent the current row. The provider's failures are the error.
+ * Sends one user's row now. To the embedded provider it is sent in one transaction, which locks the row in share mode.
+ * For another provider it is read again, until what was sent is what the row says. So of several that send at once, the
+ * last one to finish has sent the current row. The provider's failures are the error.
  */
 struct error *provider_sync_user(struct service *service, struct arena *arena, struct id id);
 

@@ -2,6 +2,7 @@
 /* The statements on accounts of the embedded identity provider. */
 #include "domain/account/embedded_account.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -31,12 +32,15 @@ static const struct statement find_account = {"SELECT " ACCOUNT_COLUMNS " 0 FROM
                                               " UNION ALL (SELECT " ACCOUNT_COLUMNS
                                               " 1 FROM identity_account ORDER BY id LIMIT 1) LIMIT 1"};
 
-struct error *embedded_account_find(struct database *database, struct arena *arena, struct id id,
-                                    struct embedded_account **account_out)
+static const struct statement hold_account = {"SELECT " ACCOUNT_COLUMNS
+                                              " 0 FROM identity_account WHERE id = ? LOCK IN SHARE MODE"};
+
+static struct error *find(struct database *database, struct arena *arena, const struct statement *statement,
+                          struct id id, struct embedded_account **account_out)
 {
     struct rows *rows;
     *account_out = NULL;
-    TRY(database_query(database, arena, &find_account, VALUES(database_id(id)), &rows));
+    TRY(database_query(database, arena, statement, VALUES(database_id(id)), &rows));
     if (rows->count == 0 || rows_boolean(rows, 0, COLUMN_IS_OTHER))
         return NULL;
     struct embedded_account *account = arena_alloc(arena, sizeof *account);
@@ -54,6 +58,19 @@ struct error *embedded_account_find(struct database *database, struct arena *are
     };
     *account_out = account;
     return NULL;
+}
+
+struct error *embedded_account_find(struct database *database, struct arena *arena, struct id id,
+                                    struct embedded_account **account_out)
+{
+    return find(database, arena, &find_account, id, account_out);
+}
+
+struct error *embedded_account_hold(struct database *database, struct arena *arena, struct id id,
+                                    struct embedded_account **account_out)
+{
+    assert(database_in_transaction(database));
+    return find(database, arena, &hold_account, id, account_out);
 }
 
 /* ---- making and deleting -------------------------------------------------------------------------- */

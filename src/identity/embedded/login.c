@@ -18,21 +18,12 @@ struct login_rows {
     struct embedded *embedded;
     const struct embedded_account *account; /* as it was when its password was verified */
     struct embedded_new_session session;
-    const char *new_hash; /* of the answer to a challenge; NULL: the password stays */
-    bool done;            /* false: the account has changed since */
+    const char *new_hash;          /* of the answer to a challenge; NULL: the password stays */
+    bool done;                     /* false: the account has changed since */
+    enum provider_outcome outcome; /* of a login without a challenge */
 };
 
 /* ---- signing in ----------------------------------------------------------------------------------- */
-
-static struct error *begin_rows(struct database *database, struct arena *arena, void *context)
-{
-    struct login_rows *rows = context;
-    TRY(embedded_account_begin_session(database, arena, rows->account, rows->session.session,
-                                       rows->embedded->options.refresh_token_seconds, &rows->done));
-    if (!rows->done)
-        return NULL;
-    return refresh_token_insert(database, arena, rows->session.refresh_hash, rows->session.session);
-}
 
 /* What the right password of this account leads to. */
 static enum provider_outcome outcome_of(const struct embedded_account *account, bool new_password_sent)
@@ -46,22 +37,38 @@ static enum provider_outcome outcome_of(const struct embedded_account *account, 
     return new_password_sent ? PROVIDER_PERMANENT_PASSWORD : PROVIDER_OK;
 }
 
+static struct error *add_session(struct database *database, struct arena *arena, struct login_rows *rows)
+{
+    return embedded_account_begin_session(database, arena, rows->account, rows->session.session,
+                                          rows->embedded->options.refresh_token_seconds, &rows->done);
+}
+
 /*
- * The account has changed since its password was verified. Somebody whose password still holds hears what it is now,
- * such as disabled, and not that the password is wrong.
+ * The account has changed since its password was verified. Its row is locked now, and says what the change led to.
+ * Somebody whose password still holds hears that, such as disabled, and not that the password is wrong. One who was
+ * enabled again meanwhile gets in.
  */
-static struct error *read_outcome_again(struct embedded *embedded, struct arena *arena,
-                                        const struct embedded_account *before, enum provider_outcome *outcome_out)
+static struct error *add_session_again(struct database *database, struct arena *arena, struct login_rows *rows)
 {
     struct embedded_account *now = NULL;
-    *outcome_out = PROVIDER_BAD_CREDENTIALS;
-    TRY(embedded_account_find(embedded->options.database, arena, before->id, &now));
-    if (now == NULL || now->password_version != before->password_version)
+    rows->outcome = PROVIDER_BAD_CREDENTIALS;
+    TRY(embedded_account_hold(database, arena, rows->account->id, &now));
+    if (now == NULL || now->password_version != rows->account->password_version)
         return NULL;
-    enum provider_outcome outcome = outcome_of(now, false);
-    if (outcome == PROVIDER_DISABLED || outcome == PROVIDER_UNCONFIRMED)
-        *outcome_out = outcome;
-    return NULL;
+    rows->outcome = outcome_of(now, false);
+    return rows->outcome == PROVIDER_OK ? add_session(database, arena, rows) : NULL;
+}
+
+static struct error *begin_rows(struct database *database, struct arena *arena, void *context)
+{
+    struct login_rows *rows = context;
+    rows->outcome = PROVIDER_OK;
+    TRY(add_session(database, arena, rows));
+    if (!rows->done)
+        TRY(add_session_again(database, arena, rows));
+    if (!rows->done)
+        return NULL;
+    return refresh_token_insert(database, arena, rows->session.refresh_hash, rows->session.session);
 }
 
 static struct error *begin(struct embedded *embedded, struct arena *arena, const struct embedded_account *account,
@@ -70,7 +77,8 @@ static struct error *begin(struct embedded *embedded, struct arena *arena, const
     struct login_rows rows = {.embedded = embedded, .account = account};
     TRY(embedded_session_prepare(embedded, arena, account, &rows.session, tokens_out));
     TRY(database_transaction(embedded->options.database, arena, begin_rows, &rows, NULL));
-    return rows.done ? NULL : read_outcome_again(embedded, arena, account, outcome_out);
+    *outcome_out = rows.outcome;
+    return NULL;
 }
 
 struct error *embedded_login(struct provider *provider, struct arena *arena, const struct provider_login *login,

@@ -13,6 +13,7 @@
 #include "identity/provider.h"
 #include "service/access/grant.h"
 #include "service/runtime/service.h"
+#include "store/database/database.h"
 
 /* The provider may be down for hours. None of our decisions depends on the mirror. */
 #define ATTEMPTS_MAX 100
@@ -55,17 +56,48 @@ static struct error *send_row(struct service *service, struct arena *arena, cons
     return provider_set_attributes(service->provider, arena, user->provider_subject, &attributes, &outcome);
 }
 
-struct error *provider_sync_user(struct service *service, struct arena *arena, struct id id)
+/* The user's row and its mirror; *user_out is NULL where there is nobody to tell the provider of. */
+static struct error *read_row(struct service *service, struct arena *arena, struct id id, struct user **user_out,
+                              const char **mirror_out)
+{
+    struct role_list roles;
+    struct user *user = NULL;
+    *user_out = NULL;
+    TRY(user_find_any(service->database, arena, id, &user));
+    if (user == NULL || user->provider_subject == NULL)
+        return NULL;
+    TRY(role_list(service->database, arena, &roles));
+    *mirror_out = grant_mirror(arena, &roles, &user->roles, &user->permissions);
+    *user_out = user;
+    return NULL;
+}
+
+struct sending {
+    struct service *service;
+    struct id user;
+};
+
+/* Sends a row that nobody changes meanwhile. */
+static struct error *send_held(struct database *database, struct arena *arena, void *context)
+{
+    const struct sending *sending = context;
+    struct user *user = NULL;
+    const char *mirror = NULL;
+    TRY(user_hold(database, arena, sending->user, true));
+    TRY(read_row(sending->service, arena, sending->user, &user, &mirror));
+    return user == NULL ? NULL : send_row(sending->service, arena, user, mirror);
+}
+
+/* Sends a row that may change meanwhile, until what was sent is what it says. */
+static struct error *send_rounds(struct service *service, struct arena *arena, struct id id)
 {
     const char *sent = NULL;
     for (int round = 0; round < ROUNDS_MAX; round++) {
         struct user *user = NULL;
-        struct role_list roles;
-        TRY(user_find_any(service->database, arena, id, &user));
-        if (user == NULL || user->provider_subject == NULL)
+        const char *mirror = NULL;
+        TRY(read_row(service, arena, id, &user, &mirror));
+        if (user == NULL)
             return NULL;
-        TRY(role_list(service->database, arena, &roles));
-        const char *mirror = grant_mirror(arena, &roles, &user->roles, &user->permissions);
         const char *found = describe(arena, user, mirror);
         if (sent != NULL && strcmp(sent, found) == 0)
             return NULL;
@@ -73,6 +105,14 @@ struct error *provider_sync_user(struct service *service, struct arena *arena, s
         sent = found;
     }
     return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the row changed faster than it could be sent");
+}
+
+struct error *provider_sync_user(struct service *service, struct arena *arena, struct id id)
+{
+    struct sending sending = {service, id};
+    return provider_joins_transaction(service->provider)
+               ? database_transaction(service->database, arena, send_held, &sending, NULL)
+               : send_rounds(service, arena, id);
 }
 
 struct error *provider_sync_run(struct service *service, struct arena *arena, const struct outbox_item *item)

@@ -302,6 +302,35 @@ static void right_logins_at_once_all_succeed(void **state)
     database_free(&database);
 }
 
+/* Number 0 disables the account and enables it again, while the others sign in; how often the password was wrong. */
+static int enabling_racer(struct database *database, struct arena *arena, unsigned index, void *context)
+{
+    struct provider *provider = given_provider(arena, database);
+    enum provider_outcome outcome;
+    int wrong = 0;
+    for (unsigned i = 0; i < 300 && index == 0; i++)
+        if (provider_set_enabled(provider, arena, context, i % 2 != 0, &outcome) != NULL)
+            return 99;
+    for (unsigned i = 0; i < 20 && index != 0; i++)
+        wrong += log_in(provider, arena, context, PERMANENT, NULL, NULL) == PROVIDER_BAD_CREDENTIALS;
+    provider_free(&provider);
+    return wrong;
+}
+
+static void who_is_enabled_again_meanwhile_has_no_wrong_password(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = support_database_new();
+    struct provider *provider = given_provider(arena, database);
+    const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
+    int results[RACERS_MAX];
+    race(5, enabling_racer, (void *)(uintptr_t)subject, results);
+    assert_int_equal(race_count(results, 5, 0), 5);
+    (void)signed_in(provider, arena, subject, PERMANENT);
+    provider_free(&provider);
+    database_free(&database);
+}
+
 /* Waits until some of the others have signed in, however slow the machine is; they go on meanwhile. */
 static bool await_sessions(struct database *database, struct arena *arena, const char *subject)
 {
@@ -375,6 +404,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_temporary_password_runs_out),
     HARNESS_TEST(a_challenge_dies_with_its_password),
     HARNESS_TEST(of_two_first_logins_at_once_one_wins),
+    HARNESS_TEST(who_is_enabled_again_meanwhile_has_no_wrong_password),
     HARNESS_TEST(right_logins_at_once_all_succeed),
     HARNESS_TEST(no_session_outlives_the_password_it_was_opened_with),
 };
