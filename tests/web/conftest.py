@@ -17,7 +17,9 @@ import pytest
 import requests
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.dont_write_bytecode = True
+# A test run has a folder for what Python has compiled, so that not each of its processes compiles the cases again.
+sys.pycache_prefix = os.environ.get("GATEHOUSE_TEST_PYCACHE")
+sys.dont_write_bytecode = not sys.pycache_prefix
 sys.path[:0] = [str(HERE.parent / "http"), str(HERE)]
 sys.path.append(os.environ.get("GATEHOUSE_PLAYWRIGHT", ""))
 

@@ -12,10 +12,12 @@ import difflib
 import os
 import pathlib
 import re
+import time
 
 from playwright.sync_api import expect
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "trees"
+PATIENCE_SECONDS = 5
 # What moves, and the word for it, in this order.
 MOVING = [(re.compile(pattern), word) for pattern, word in (
     (r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "ADDRESS"),
@@ -95,9 +97,14 @@ def tree(page):
 
 
 def difference(page, name):
-    """How the page differs from the tree of that name, as text; empty where it does not."""
+    """How the page differs from the tree of that name, as text; empty where it does not. What the page still asks the
+    service for, such as the links of a file, has some seconds to come."""
     path, found = FOLDER / f"{name}.yaml", tree(page)
     if os.environ.get("GATEHOUSE_TREES") == "write":
         path.write_text(found, encoding="utf-8")
     kept = path.read_text(encoding="utf-8") if path.exists() else ""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while found != kept and time.monotonic() < deadline:
+        page.wait_for_timeout(100)
+        found = tree(page)
     return "\n".join(difflib.unified_diff(kept.splitlines(), found.splitlines(), path.name, "the page", "", "", 2, ""))
