@@ -24,8 +24,9 @@ dist_doc_DATA = \
 	docs/troubleshooting.md \
 	docs/upgrading.md
 # The benchmarks' page and pictures are of the developers' machine; the tree and the release have them.
-EXTRA_DIST += docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg docs/benchmarks-login.svg docs/benchmarks-peers.svg \
-	docs/benchmarks-pool.svg docs/benchmarks-reads.svg docs/benchmarks-scale.svg \
+EXTRA_DIST += docs/benchmarks-cluster.svg docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg \
+	docs/benchmarks-login.svg docs/benchmarks-overload.svg docs/benchmarks-peers.svg docs/benchmarks-pool.svg \
+	docs/benchmarks-reads.svg docs/benchmarks-scale.svg \
 	docs/benchmarks-soak.svg docs/benchmarks-worker.svg docs/benchmarks.md
 EXTRA_DIST += docs/architecture.md docs/containers.md docs/decisions docs/pictures tools/check-guides tools/lib/pictures
 # All of them as web pages, which the sites serve at /docs/. The folder is made anew when one of these has changed.
