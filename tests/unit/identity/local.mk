@@ -1,6 +1,6 @@
 check_PROGRAMS += tests/unit/test-identity
 TESTS += tests/unit/test-identity
-tests_unit_test_identity_SOURCES = \
+tests_unit_test_identity_SOURCES = $(keys_sources) \
 	tests/unit/domain/support.h tests/unit/domain/support.c \
 	tests/unit/identity/main.c \
 	tests/unit/identity/support.h tests/unit/identity/support.c \
@@ -36,5 +36,5 @@ tests_unit_test_identity_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/src -DGATEH
 tests_unit_test_identity_CFLAGS = $(unit_cflags) $(OPENSSL_CFLAGS)
 EXTRA_DIST += tests/unit/identity/answers.py tests/unit/identity/cognito_server.py \
 	tests/unit/identity/keycloak_server.py tests/unit/identity/signer.py
-tests_unit_test_identity_LDFLAGS = $(AM_LDFLAGS) $(refusal_flags) -Wl,--wrap=row_lock_take
+tests_unit_test_identity_LDFLAGS = $(AM_LDFLAGS) $(refusal_flags) $(keys_flags) -Wl,--wrap=row_lock_take
 tests_unit_test_identity_LDADD = $(support_libs) $(unit_libs) $(identity_libs) $(CMOCKA_LIBS)

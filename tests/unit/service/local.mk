@@ -1,6 +1,6 @@
 check_PROGRAMS += tests/unit/test-service
 TESTS += tests/unit/test-service
-tests_unit_test_service_SOURCES = \
+tests_unit_test_service_SOURCES = $(keys_sources) \
 	tests/unit/domain/support.c \
 	tests/unit/domain/support.h \
 	tests/unit/http/fake_source.h \
@@ -62,5 +62,5 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/store/script_server.h
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags) -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_service_CFLAGS = $(unit_cflags)
-tests_unit_test_service_LDFLAGS = $(AM_LDFLAGS) $(refusal_flags)
+tests_unit_test_service_LDFLAGS = $(AM_LDFLAGS) $(refusal_flags) $(keys_flags)
 tests_unit_test_service_LDADD = $(support_libs) $(unit_libs) $(service_archives) libghhttp.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)

@@ -6,6 +6,10 @@ tests_unit_libdatabase_a_SOURCES = \
 tests_unit_libdatabase_a_CPPFLAGS = $(unit_cppflags)
 tests_unit_libdatabase_a_CFLAGS = $(unit_cflags) $(MARIADB_CFLAGS)
 support_libs = tests/unit/libdatabase.a
+# For programs that use support_keys.h.
+keys_sources = tests/unit/support_keys.h tests/unit/support_keys.c
+keys_flags = -Wl,--wrap=signing_key_generate
+
 # For programs that use support_refusal.h.
 refusal_flags = -Wl,--wrap=mysql_stmt_execute,--wrap=mysql_stmt_errno,--wrap=mysql_stmt_error \
 	-Wl,--wrap=mysql_stmt_sqlstate,--wrap=mysql_real_query,--wrap=mysql_errno,--wrap=mysql_error,--wrap=mysql_sqlstate

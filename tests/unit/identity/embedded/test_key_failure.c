@@ -18,6 +18,7 @@
 #include "store/cache/cache.h"
 #include "store/cache/cache_prefix.h"
 #include "support_database.h"
+#include "support_keys.h"
 
 static int64_t current_keys(struct database *database, struct arena *arena)
 {
@@ -85,7 +86,9 @@ static void a_key_is_made_whole_or_not_at_all(void **state)
         {"first key", PROVIDER_OK, given_no_key, make_first, check_made},
     };
     support_database_clear();
+    keys_are_new(true);
     flows_fail(embedded_scene_new(state), flows, sizeof flows / sizeof *flows, FAILURE_STATEMENT);
+    keys_are_new(false);
 }
 
 /* Who waits for the maker of a key too long is told so. No second key is made. */
