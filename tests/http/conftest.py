@@ -12,7 +12,9 @@ import sys
 import pytest
 import requests
 
-sys.dont_write_bytecode = True
+# A test run has a folder for what Python has compiled, so that not each of its processes compiles the cases again.
+sys.pycache_prefix = os.environ.get("GATEHOUSE_TEST_PYCACHE")
+sys.dont_write_bytecode = not sys.pycache_prefix
 
 from support import deviations, files, samples, sharing  # noqa: E402
 from support.accounts import Accounts  # noqa: E402

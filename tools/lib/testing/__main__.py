@@ -46,28 +46,32 @@ def run(chosen, temporary, disk):
     """Returns 0 when every test passed and there was one."""
     steps = Steps(chosen, temporary, disk)
     lanes = Lanes(max(1, chosen.lanes - 1), steps)
-    waiting = Lanes(1, steps)
+    waiting, sparing = Lanes(1, steps), Lanes(1, steps)
     try:
         jobs = plan.jobs(chosen, steps)
         lanes.run([job for job in jobs if job.first])
         if not steps.gave_up:
-            run_rest([job for job in jobs if not job.first], lanes, waiting)
+            run_rest([job for job in jobs if not job.first], lanes, waiting, sparing)
             plan.check_shares(jobs, steps)
     finally:
         steps.end_all()
         lanes.join()
         waiting.join()
+        sparing.join()
     return summary.tell(steps)
 
 
-def run_rest(jobs, lanes, waiting):
-    """Jobs that mostly wait have a lane of their own, which goes on beside the quiet ones."""
+def run_rest(jobs, lanes, waiting, sparing):
+    """Jobs that mostly wait have a lane of their own, and so have those that take what is spare; both go on beside the
+    quiet ones."""
     waiting.start([job for job in jobs if job.waits])
-    lanes.run([job for job in jobs if not job.waits and not job.quiet and not job.alone])
+    sparing.start([job for job in jobs if job.spare])
+    lanes.run([job for job in jobs if not (job.waits or job.spare or job.quiet or job.alone)])
     for job in jobs:
         if job.quiet:
             lanes.run([job])
     waiting.wait()
+    sparing.wait()
     for job in jobs:
         if job.alone:
             lanes.run([job])

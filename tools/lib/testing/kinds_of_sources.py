@@ -71,15 +71,20 @@ class KindsOfSources(Runner):
     def debian13(self):
         if "debian13" in self.chosen.left_out:
             return [Job("debian13", lambda: self.tell_left_out("debian13", "Debian 13"))]
-        return [] if "torture" in self.chosen.kinds else [Job("debian13", self.run_debian13)]
+        return [Job("debian13", self.run_debian13, spare=not self.chosen.full)]
 
     def run_debian13(self):
-        """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run."""
+        """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run. Not beside
+        torture: what that unmounts would stay mounted in the namespace of the root."""
+        while "torture" in self.chosen.kinds and not self.unmounted.wait(1):
+            if self.steps.ending:
+                return
         kinds = ["checks", "unit"]
         if self.chosen.full:
             kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse", "ceph")]
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
-        step = self.steps.run("Debian 13", [self.chosen.top / "tools" / "lib" / "debian13", cache,
+        step = self.steps.run("Debian 13", ["nice", "-n", "0" if self.chosen.full else "19",
+                                            self.chosen.top / "tools" / "lib" / "debian13", cache,
                                             f"{self.steps.disk}/debian13", *kinds],
                               environment={"FULL": "yes" if self.chosen.full else ""}, limit=5400)
         counts.summary(step)
@@ -100,10 +105,10 @@ class KindsOfSources(Runner):
         self.steps.note(step)
 
     def run_torture(self):
-        self.torture_part("not hosts")
-        # Never beside one another: what torture unmounts would stay mounted in the namespace of the other root.
-        if "debian13" in self.chosen.kinds and "debian13" not in self.chosen.left_out:
-            self.run_debian13()
+        try:
+            self.torture_part("not hosts")
+        finally:
+            self.unmounted.set()
 
     def package(self):
         """Packages of both releases of Debian, images of the older one; in a full run those of the other, too."""
@@ -144,7 +149,7 @@ class KindsOfSources(Runner):
         self.run_check(["/usr/bin/python3", "-I", "-B", self.tests / "tools" / "with_compilers.py"])
 
     def bench(self):
-        return [Job("last bench", self.run_bench, alone=True)]
+        return [Job("bench", self.run_bench)]
 
     def run_bench(self):
         rounds = () if self.chosen.full else BENCH_ROUNDS

@@ -8,15 +8,16 @@ import traceback
 
 class Job:
     """A piece of work that needs nothing of another one. `first`: before all others; `waits`: it mostly waits, so it
-    needs no processor of its own; `quiet`: beside none but those that mostly wait; `alone`: after all others, with the
-    machine for itself."""
+    needs no processor of its own; `spare`: it takes the processors only while nobody else does; `quiet`: beside none
+    but these two; `alone`: after all others, with the machine for itself."""
 
-    def __init__(self, name, work, first=False, waits=False, quiet=False, alone=False, share=None):
+    def __init__(self, name, work, first=False, waits=False, spare=False, quiet=False, alone=False, share=None):
         self.name = name
         self.kind = "build"
         self.work = work
         self.first = first
         self.waits = waits
+        self.spare = spare
         self.quiet = quiet
         self.alone = alone
         self.share = share

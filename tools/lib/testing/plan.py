@@ -7,9 +7,10 @@ from kinds_of_service import KindsOfService
 from kinds_of_sources import KindsOfSources
 from lanes import Job
 
-# The unit tests keep their databases on the disk, as the stacks do, and some of them tell what becomes of locks that
-# run out: they begin when the stacks behind nginx are through. They mostly wait, so that many programs run at once.
-LONGEST = ("build", "checks", "http", "cluster", "torture", "keycloak", "store", "unit", "dist", "web", "clients",
+# Torture is first: Debian 13 waits for its end. The unit tests keep their databases on the disk, as the stacks do, and
+# some of them tell what becomes of locks that run out: they begin when the stacks behind nginx are through. They mostly
+# wait, so that many programs run at once.
+LONGEST = ("build", "checks", "torture", "http", "cluster", "keycloak", "store", "unit", "dist", "web", "clients",
            "providers", "debian13", "quickstart", "package", "fuzz", "analyse", "bench", "outbound", "last")
 
 

@@ -59,7 +59,8 @@ class Steps:
         # What the caller's environment holds must not change what is built and tested: Debian's own programs first.
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.environment = {**kept, "PATH": f"{PLACES}:{kept.get('PATH', '')}".rstrip(":"), "LC_ALL": "C.UTF-8",
-                            "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": temporary}
+                            "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": temporary,
+                            "GATEHOUSE_TEST_PYCACHE": f"{temporary}/pycache"}
         if CCACHE.is_dir():
             self.environment |= {"PATH": f"{CCACHE}:{self.environment['PATH']}", "CCACHE_MAXSIZE": CCACHE_SIZE,
                                  "CCACHE_DIR": str(pathlib.Path.home() / ".cache" / "gatehouse" / "ccache")}
