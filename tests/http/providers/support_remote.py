@@ -63,8 +63,7 @@ class Pool:
         self.kind, self.folder = kind, folder
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         numbers = self.key.private_numbers()
-        text = json.dumps({"n": f"{numbers.public_numbers.n:x}", "d": f"{numbers.d:x}", "p": f"{numbers.p:x}",
-                           "q": f"{numbers.q:x}", "kid": KID})
+        text = json.dumps({"n": f"{numbers.public_numbers.n:x}", "d": f"{numbers.d:x}", "kid": KID})
         (folder / "key.json").write_text(text, encoding="utf-8")
         self.process = subprocess.Popen([sys.executable, "-B", "-s", str(kind.server), str(folder)],
                                         stdout=subprocess.PIPE, text=True)

@@ -17,6 +17,11 @@ for name in ("BN_CTX_new", "BN_new", "BN_bin2bn"):
     getattr(CRYPTO, name).restype = ctypes.c_void_p
 
 
+def bytes_of(number):
+    """The bytes of a number of Python."""
+    return number.to_bytes((number.bit_length() + 7) // 8, "big")
+
+
 def number_of(data):
     """A number of libcrypto from its bytes."""
     return ctypes.c_void_p(CRYPTO.BN_bin2bn(data, len(data), None))
@@ -28,7 +33,8 @@ class Signer:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             key = json.load(file)
-        self.modulus, self.exponent, self.kid = bytes.fromhex(key["n"]), bytes.fromhex(key["d"]), key["kid"]
+        self.modulus, self.exponent = (bytes_of(int(key[name], 16)) for name in ("n", "d"))
+        self.kid = key["kid"]
         self.size = len(self.modulus)
 
     def power(self, data):
