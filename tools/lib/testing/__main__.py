@@ -19,6 +19,8 @@ from lanes import Lanes
 from problem import Ended, Problem
 from steps import Steps
 
+WAITING = 2  # lanes of jobs that mostly wait
+
 
 def main():
     chosen = options.read(sys.argv[1:])
@@ -46,7 +48,7 @@ def run(chosen, temporary, disk):
     """Returns 0 when every test passed and there was one."""
     steps = Steps(chosen, temporary, disk)
     lanes = Lanes(max(1, chosen.lanes - 1), steps)
-    waiting, sparing = Lanes(1, steps), Lanes(1, steps)
+    waiting, sparing = Lanes(WAITING, steps), Lanes(1, steps)
     try:
         jobs = plan.jobs(chosen, steps)
         lanes.run([job for job in jobs if job.first])
@@ -62,7 +64,7 @@ def run(chosen, temporary, disk):
 
 
 def run_rest(jobs, lanes, waiting, sparing):
-    """Jobs that mostly wait have a lane of their own, and so have those that take what is spare; both go on beside the
+    """Jobs that mostly wait have lanes of their own, and so have those that take what is spare; both go on beside the
     quiet ones."""
     waiting.start([job for job in jobs if job.waits])
     sparing.start([job for job in jobs if job.spare])

@@ -59,11 +59,11 @@ class KindsOfSources(Runner):
         self.steps.note(step)
 
     def dist(self):
-        return [Job("dist", self.run_dist)]
+        return [Job("dist", self.run_dist, spare=not self.chosen.full)]
 
     def run_dist(self):
         """A second whole make check only in a full run. The tarball is thrown away, so it need not be small."""
-        step = self.make("make distcheck", "-j2", "distcheck", *([] if self.chosen.full else ["TESTS="]),
+        step = self.make("make distcheck", "-j2", "distcheck", *([] if self.chosen.full else ["TESTS="]), spare=True,
                          environment={"TMPDIR": self.steps.disk, "XZ_OPT": "-1"})
         counts.one(step)
         self.steps.note(step)
@@ -83,8 +83,7 @@ class KindsOfSources(Runner):
         if self.chosen.full:
             kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse", "ceph")]
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
-        step = self.steps.run("Debian 13", ["nice", "-n", "0" if self.chosen.full else "19",
-                                            self.chosen.top / "tools" / "lib" / "debian13", cache,
+        step = self.steps.run("Debian 13", [*self.niced(), self.chosen.top / "tools" / "lib" / "debian13", cache,
                                             f"{self.steps.disk}/debian13", *kinds],
                               environment={"FULL": "yes" if self.chosen.full else ""}, limit=5400)
         counts.summary(step)
@@ -149,12 +148,12 @@ class KindsOfSources(Runner):
         self.run_check(["/usr/bin/python3", "-I", "-B", self.tests / "tools" / "with_compilers.py"])
 
     def bench(self):
-        return [Job("bench", self.run_bench)]
+        return [Job("bench", self.run_bench, spare=not self.chosen.full)]
 
     def run_bench(self):
         rounds = () if self.chosen.full else BENCH_ROUNDS
-        step = self.steps.run("bench", [self.chosen.top / "tools" / "bench", "quick", *rounds, "--no-install",
-                                        "--build-directory",
-                                        self.quick, f"--configure-arguments={self.chosen.configure}"])
+        step = self.steps.run("bench", [
+            *self.niced(), self.chosen.top / "tools" / "bench", "quick", *rounds, "--no-install", "--build-directory",
+            self.quick, f"--configure-arguments={self.chosen.configure}"])
         counts.one(step)
         self.steps.note(step)
