@@ -20,7 +20,7 @@ from stack import Stack, Trouble
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SUITES = sorted(path.stem for path in (pathlib.Path(__file__).parent / "suites").glob("*.py"))
-# What `all` stands for, in order: not the zeros that `quick` counts again, nor the peers that have to be fetched first.
+# What `all` stands for, in order: not the zeros that `quick` counts again, nor what needs programs to be fetched.
 ALL = ("reads", "glewlwyd", "login", "files", "scale", "pool", "worker", "overload", "soak")
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

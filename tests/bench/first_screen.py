@@ -109,22 +109,20 @@ def look(browser, base, account):
 
 
 def measure(playwright, base, account):
-    """The medians; each look is a browser's first."""
+    """(painted, whole) of each look, which is a browser's first."""
     found, port = [], urllib.parse.urlsplit(base).port
     way = f"--host-resolver-rules=MAP 127.0.0.1:{port} 127.0.0.1:{relay(port)}"
     for _ in range(ROUNDS):
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=[*FLAGS, way])
         found.append(look(browser, base, account))
         browser.close()
-    return [statistics.median(column) for column in zip(*found)]
+    return found
 
 
-def main():
-    if len(sys.argv) != 3:
-        sys.exit(__doc__)
-    sys.path.append(sys.argv[2])
-    from playwright.sync_api import sync_playwright  # it is where the command line says
-    facts = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+def screens(facts, place):
+    """Yields (protocol, screen, what measure() says) of a quick start, with Playwright from that place."""
+    sys.path.append(str(place))
+    from playwright.sync_api import sync_playwright  # it is where the caller says
     people = {"Sign-in": None, "Home": {**facts["admin"], "origin": facts["webUrl"].rstrip("/")}}
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = pathlib.Path(name)
@@ -134,12 +132,19 @@ def main():
             time.sleep(1)
             for protocol, base in (("HTTP/1.1", people["Home"]["origin"]), ("HTTP/2, TLS", "https://127.0.0.1:8443")):
                 for screen, account in people.items():
-                    painted, whole = measure(playwright, base, account)
-                    print(f"{protocol:12} {screen:8} painted after {painted:5.0f} ms, whole after {whole:5.0f} ms",
-                          flush=True)
+                    yield protocol, screen, measure(playwright, base, account)
         finally:
             server.terminate()
             server.wait()
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    facts = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    for protocol, screen, found in screens(facts, sys.argv[2]):
+        painted, whole = (statistics.median(column) for column in zip(*found))
+        print(f"{protocol:12} {screen:8} painted after {painted:5.0f} ms, whole after {whole:5.0f} ms", flush=True)
 
 
 if __name__ == "__main__":

@@ -61,8 +61,9 @@ def assemble(path, sections):
 
 def section(whole, picture):
     """The suite's part of the page."""
-    lines = [f"## {whole['title']}", "", f"`{whole['command']}`, {whole['date']}, {whole['rounds']} rounds of "
-             f"{whole['seconds']:g} s; {whole['workers']} workers; {whole['machine']}; load average, ours included, "
+    length = f" of {whole['seconds']:g} s" if whole["seconds"] else ""
+    lines = [f"## {whole['title']}", "", f"`{whole['command']}`, {whole['date']}, {whole['rounds']} rounds{length}; "
+             f"{whole['workers']} workers; {whole['machine']}; load average, ours included, "
              f"{whole['load']:.1f}; {'; '.join(whole['versions'])}.", ""]
     for note in whole.get("notes", []):
         lines += [note.rstrip(), ""]

@@ -18,7 +18,8 @@ PACKAGES = ("nginx", "mariadb-server-core", "libmariadb3", "libfcgi0ldbl", "libf
 
 def show(name, result):
     """The tables on the terminal."""
-    print(f"\n{name}: {result['rounds']} rounds of {result['seconds']:g} s")
+    length = f" of {result['seconds']:g} s" if result["seconds"] else ""
+    print(f"\n{name}: {result['rounds']} rounds{length}")
     show_rows(result["comparisons"])
     for count, rows in result["measured"].items():
         for target, entries in rows.items():
