@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A host whose identity provider is outside: a strict pool or realm of the tests' own (tests/unit/identity), in a
+"""A host whose identity provider is remote: a strict pool or realm of the tests' own (tests/unit/identity), in a
 process of its own, and the service set up for it."""
 
 import contextlib

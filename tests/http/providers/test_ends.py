@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A session of an outside provider that begins here while all sessions of its user are ended: whatever the order, a
+"""A session of a remote provider that begins here while all sessions of its user are ended: whatever the order, a
 token from before the end opens nothing afterwards. Two hosts do the two at once, and the tests force the order."""
 
 import concurrent.futures

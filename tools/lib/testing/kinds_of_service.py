@@ -12,7 +12,7 @@ from stacks import Stack
 
 NGINX_SHARES = 3
 WEB_SHARES = 2
-STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks", "resumable_judgement")
+STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks", "resumable_rights")
 
 
 class KindsOfService(Runner):

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from providers import support_clouds as clouds
-from providers.test_setup import COGNITO, KEYCLOAK, ROOT, Operator, deeds
+from providers.test_provision import COGNITO, KEYCLOAK, ROOT, Operator, deeds
 from support.effort import FULL
 
 # What must not be told to whoever runs it.

@@ -115,7 +115,7 @@ def test_what_is_lost_between_two_pieces_counts_at_the_next(accounts, database, 
 
 @pytest.mark.parametrize("loss", list(LOSSES), ids=lambda loss: loss.__name__)
 def test_what_is_lost_while_the_last_piece_comes_counts_at_its_end(accounts, database, stack, loss):
-    """The piece is under way, its request was judged before: the judgement at the end finds it."""
+    """The piece is under way, its request was allowed before: the check at its end finds the loss."""
     if not tus.streams(stack):
         pytest.skip("mod_fcgid collects a piece before a worker sees it")
     owner = accounts.customer()
@@ -135,7 +135,7 @@ def test_what_is_lost_while_the_last_piece_comes_counts_at_its_end(accounts, dat
 
 
 class Measured:
-    """A body of known length that does something in its middle, once its request is judged and writes the upload."""
+    """A body of known length that does something in its middle, once its request is allowed and writes the upload."""
 
     def __init__(self, data, path, database, between):
         self.pieces = [data[:SIZE // 2], data[SIZE // 2:]]

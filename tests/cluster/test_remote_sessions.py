@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sessions of an outside identity provider on three hosts: a realm of the tests' own (tests/unit/identity), which
+"""Sessions of a remote identity provider on three hosts: a realm of the tests' own (tests/unit/identity), which
 rotates its refresh tokens and ends a session whose token comes twice."""
 
 import concurrent.futures
@@ -15,9 +15,9 @@ PASSWORD = "administrator password 1"
 
 
 @pytest.fixture(scope="module")
-def outside(cluster, tmp_path_factory):
+def remote_hosts(cluster, tmp_path_factory):
     """A database of its own in the cluster, and a worker on each host that uses the realm."""
-    folder, name = tmp_path_factory.mktemp("realm"), f"outside_{uuid.uuid4().hex}"
+    folder, name = tmp_path_factory.mktemp("realm"), f"remote_{uuid.uuid4().hex}"
     with contextlib.ExitStack() as started:
         realm = started.enter_context(remote.pool(remote.KEYCLOAK, folder))
         settings = {"database_name": name, "identity_provider": "keycloak", **identity_settings(realm, folder)}
@@ -42,8 +42,8 @@ def identity_settings(realm, folder):
     return {f"{realm.kind.name}_{name}": value for name, _, value in lines}
 
 
-def test_a_refresh_token_that_is_spent_on_three_hosts_at_once_leaves_one_session(outside, cluster, full, figures):
-    hosts, name, realm = outside
+def test_a_refresh_token_that_is_spent_on_three_hosts_at_once_leaves_one_session(remote_hosts, cluster, full, figures):
+    hosts, name, realm = remote_hosts
     rounds, bad = 200 if full else 10, []
 
     def counted(sql):
@@ -70,7 +70,7 @@ def test_a_refresh_token_that_is_spent_on_three_hosts_at_once_leaves_one_session
             tokens = hosts[(number + 1) % 3].good("POST", "/customers/refresh", {"refreshToken": given.pop()})["tokens"]
             hosts[(number + 2) % 3].good("GET", "/customers/me", token=tokens["accessToken"])
             hosts[number % 3].good("POST", "/customers/logout", {}, token=tokens["accessToken"])
-    figures.note("an outside refresh token spent at once on three hosts",
+    figures.note("a remote provider's refresh token spent at once on three hosts",
                  f"{len(bad)} of {rounds} rounds without exactly one session")
     assert not bad, bad[:5]
     assert "grant refresh_token" in (realm.folder / "log").read_text(encoding="utf-8")
