@@ -11,7 +11,7 @@ HEAD = """\
 
 `tools/bench` writes this page. It builds what it needs and starts the quick start's stack, and everything that it is
 compared with, on the loopback address of one machine. In each round it drives all of them in turn. `tools/bench all
---write` makes this page again; `tools/bench --help` lists its options.
+peers cluster console --write` makes this page again; `tools/bench --help` lists its options.
 
 **No absolute number is a result.** Load generator, web server, workers and database share the processors, and other
 programs may run beside them. The results are ratios within a round: the median [minimum..maximum] of the rounds. A

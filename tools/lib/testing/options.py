@@ -27,6 +27,8 @@ KINDS = {
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",
     "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
+    "sanitized": "unit, http and torture once more, on builds with AddressSanitizer and UndefinedBehaviorSanitizer: no "
+                 "report; only when named",
     "package": "the Debian packages, built and tried in clean roots of Debian 12 and Debian 13, the commands of the "
                "guides there, and the images for containers of Debian 12, in a full run of Debian 13 as well; only "
                "root can, who may mount; only when named",
@@ -34,7 +36,7 @@ KINDS = {
     "analyse": "the sources with gcc -fanalyzer and clang-tidy: a quarter of an hour the first time, then only what "
                "has changed; only when named",
 }
-ONLY_NAMED = ("analyse", "ceph", "fuzz", "package")
+ONLY_NAMED = ("analyse", "ceph", "fuzz", "package", "sanitized")
 EPILOG = """kinds:
 {}
   full         every kind, every case behind every web server, the unit tests in distcheck once more
@@ -53,6 +55,8 @@ def read(arguments):
     parser.add_argument("--web-server", choices=SERVERS, help="http behind this one only, with every case")
     parser.add_argument("--sanitizers", action="store_true",
                         help="build with AddressSanitizer and UndefinedBehaviorSanitizer")
+    parser.add_argument("--folder", metavar="DIR", type=pathlib.Path, default=TOP / ".build" / "test",
+                        help="where it builds and keeps its logs (default: .build/test)")
     parser.add_argument("--lanes", metavar="N", type=int, default=default_lanes(),
                         help="how many jobs run side by side (default: twice the cores and one)")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
@@ -70,7 +74,7 @@ def read(arguments):
     chosen.left_out = {}
     chosen.pytest = pytest
     chosen.top = TOP
-    chosen.out = TOP / ".build" / "test"
+    chosen.out = chosen.folder.resolve()
     chosen.configure = "--enable-werror" + (" --enable-sanitizers" if chosen.sanitizers else "")
     return chosen
 
