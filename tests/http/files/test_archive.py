@@ -4,6 +4,7 @@
 import concurrent.futures
 
 from support import files, samples
+from support.effort import cases
 
 
 def test_archiving_answers_the_record_with_status_archived(keeper, stored):
@@ -66,7 +67,7 @@ def test_the_same_file_may_come_again_after_archiving(keeper, stored):
 
 
 def test_of_archives_at_once_one_wins(keeper):
-    for _ in range(5):
+    for _ in range(cases(5, 500)):
         record = files.upload(keeper, samples.text(), "race.txt")
         with concurrent.futures.ThreadPoolExecutor(6) as pool:
             answers = sorted(
@@ -76,7 +77,7 @@ def test_of_archives_at_once_one_wins(keeper):
 
 
 def test_of_equal_uploads_at_once_one_wins(keeper):
-    for _ in range(5):
+    for _ in range(cases(5, 500)):
         form = files.form(samples.text(), "race.txt")
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             answers = list(pool.map(lambda _, parts=form: files.send(keeper, parts), range(4)))
@@ -87,7 +88,7 @@ def test_of_equal_uploads_at_once_one_wins(keeper):
 
 def test_a_download_while_archiving_is_whole_or_refused(keeper):
     data = samples.noise(500_000)
-    for _ in range(5):
+    for _ in range(cases(5, 500)):
         record = files.upload(keeper, data, "race.bin")
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             fetched = [pool.submit(files.download, keeper, record["id"]) for _ in range(3)]

@@ -14,6 +14,7 @@ from support import members as team
 from support.accounts import fresh_email, fresh_password, invitation
 from support.client import failing
 from support.database import key
+from support.effort import cases
 from support.members import USERS
 
 FLOOR = 40
@@ -241,7 +242,7 @@ def test_taking_the_callers_rights_races_a_grant_to_some_serial_order(cast, memb
     caller, member = members.holding(cast.owner, ""), members.active(cast.owner)
     assert caller.token
     path = f"{USERS}/{member.id}"
-    for _ in range(15):
+    for _ in range(cases(15, 500)):
         database.set_permissions(caller.id, "cus:user:w cus:file:w")
         database.set_permissions(member.id, "")
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
