@@ -79,5 +79,15 @@ def test_the_python_package_can_be_published(programs, tmp_path):
 
 
 @pytest.mark.parametrize("client", ["python", "typescript"])
+def test_the_page_of_a_package_names_nothing_outside_it(client):
+    """The registries show it, where the rest of this tree is not."""
+    folder = TOP / "clients" / client
+    for target in re.findall(r"\]\(([^)]*)\)", (folder / "README.md").read_text(encoding="utf-8")):
+        if not target.startswith(("https://", "#")):
+            place = (folder / target.split("#")[0]).resolve()
+            assert place.is_relative_to(folder) and place.exists(), target
+
+
+@pytest.mark.parametrize("client", ["python", "typescript"])
 def test_a_client_has_the_licence_of_the_tree(client):
     assert (TOP / "clients" / client / "LICENSE").read_bytes() == pathlib.Path(TOP / "LICENSE").read_bytes()

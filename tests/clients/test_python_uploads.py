@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from gatehouse_client import Gatehouse, InvalidRequestError, NotFoundError, UnavailableError
+from gatehouse_client import Gatehouse, GatehouseError, InvalidRequestError, NotFoundError, UnavailableError
 from support import samples
 
 SIZE = 3_000_000
@@ -71,6 +71,27 @@ def test_a_program_that_was_stopped_goes_on_with_its_upload(stack, owner):
                                  piece_bytes=PIECE, progress=lambda sent, _: told.append(sent))
     assert told[0] == PIECE, "what was safe is not sent again"
     assert stored(owner, record) == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize("size", [PIECE - 1, PIECE, SIZE - 1, SIZE + 1])
+def test_a_source_of_another_size_is_no_upload_to_go_on_with(owner, size):
+    """A shorter source would never reach the end, a longer one would be stored in part."""
+    data, begun = samples.noise(SIZE), []
+    with pytest.raises(KeyboardInterrupt):
+        owner.client.upload(data, bucket="files", type="misc", name="other.bin", piece_bytes=PIECE,
+                            on_begin=begun.append, progress=mock.Mock(side_effect=[None, KeyboardInterrupt]))
+    with pytest.raises(ValueError, match=f"of {SIZE} bytes, but the source has {size}"):
+        owner.client.upload((data + b"more")[:size], bucket="files", type="misc", name="other.bin", resume=begun[0],
+                            progress=mock.Mock(side_effect=[None] * 5))
+
+
+def test_a_source_that_ends_early_ends_the_upload(owner):
+    """The file was cut after its size was read."""
+    file = io.BytesIO(samples.noise(SIZE))
+    with pytest.raises(GatehouseError, match=f"0 bytes were sent at {PIECE} of {SIZE}"):
+        owner.client.upload(file, bucket="files", type="misc", name="cut.bin", piece_bytes=PIECE,
+                            progress=mock.Mock(side_effect=[None] * 5),
+                            on_begin=lambda _: file.truncate(PIECE))
 
 
 def test_a_refused_token_is_renewed_in_the_middle_of_an_upload(stack, new_owner):

@@ -13,6 +13,8 @@ from conftest import TOP
 
 CLIENT = TOP / "clients" / "typescript"
 CASES = sorted((TOP / "tests" / "clients" / "typescript").glob("*.test.mjs"))
+# What came after Node 20.0, and with which version.
+SINCE = {"AbortSignal.any": (20, 3)}
 USES = """\
 import { type FileRecord, Gatehouse, GatehouseError, iterate, type User } from "gatehouse-client";
 const gatehouse = new Gatehouse("https://gatehouse.example.org");
@@ -55,6 +57,14 @@ def test_the_types_fit_those_who_use_them(compiled, programs, tmp_path):
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=180, check=False)
         assert (done.returncode == 0) == good, done.stdout
+
+
+def test_the_package_asks_for_a_node_that_has_what_it_uses():
+    asked = re.fullmatch(r">=(\d+)\.(\d+)", json.loads((CLIENT / "package.json").read_text())["engines"]["node"])
+    text = "".join(path.read_text(encoding="utf-8") for path in (CLIENT / "src").glob("*.ts"))
+    for name, since in SINCE.items():
+        assert name in text and (int(asked[1]), int(asked[2])) >= since, name
+    assert f"Node {asked[1]}.{asked[2]} and later" in (CLIENT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_package_can_be_published(compiled, tmp_path):

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Uploads that go on after a break, by the protocol tus 1.0.0 at /system/uploads.
 //
-// The file is sent in pieces. After a broken connection, or an answer that the service is not there for the moment, the
-// upload asks how many bytes are safe and goes on behind them. A piece that is sent at the end of a file that is whole
-// already answers its record once more, so that a lost last answer does no harm.
+// The file is sent in pieces. After a broken connection, or an answer that the service is not there for the moment or
+// has too much to do, the upload waits, asks how many bytes are safe and goes on behind them. A piece that is sent at
+// the end of a file that is whole already answers its record once more, so that a lost last answer does no harm.
 
-import { GatehouseError, NotFoundError, UnavailableError } from "./errors.js";
+import { GatehouseError, NotFoundError, RateLimitedError, UnavailableError } from "./errors.js";
 import type { FileRecord } from "./generated/models/index.js";
 import type { Transport } from "./transport.js";
 
@@ -14,6 +14,8 @@ const VERSION = { "Tus-Resumable": "1.0.0" };
 const PIECE_BYTES = 4 * 1024 * 1024;
 // How long to wait before each try that follows a break; a try that brings the upload on begins at the first again.
 const WAITS_MS = [500, 1000, 2000, 4000, 8000, 16000];
+// An answer that asks for a longer wait ends the upload: the program decides when it goes on.
+const LONGEST_WAIT_SECONDS = 60;
 // What passes: another request that writes still, and an offset that HEAD puts right.
 const PASSING = ["upload.locked", "upload.offset"];
 
@@ -54,7 +56,8 @@ async function begin(transport: Transport, size: number, name: string, options: 
 }
 
 function passes(error: unknown): error is GatehouseError {
-    return error instanceof UnavailableError || (error instanceof GatehouseError && PASSING.includes(error.code));
+    return error instanceof UnavailableError || error instanceof RateLimitedError
+        || (error instanceof GatehouseError && PASSING.includes(error.code));
 }
 
 function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
@@ -97,7 +100,7 @@ class Upload {
                 offset = done;
             } catch (error) {
                 const wait = waits[failed];
-                if (!passes(error) || wait === undefined) {
+                if (!passes(error) || wait === undefined || (error.retryAfter ?? 0) > LONGEST_WAIT_SECONDS) {
                     throw error;
                 }
                 await pause(Math.max(wait, (error.retryAfter ?? 0) * 1000), this.options.signal);
@@ -107,11 +110,20 @@ class Upload {
         }
     }
 
+    /* How many bytes the service has. Fails with RangeError where the upload is that of a file of another size. */
     async #safe(): Promise<number> {
+        const { headers } = await this.#ask();
+        const length = headers.get("Upload-Length");
+        if (length !== null && Number(length) !== this.source.size) {
+            throw new RangeError(
+                `the upload is that of a file of ${length} bytes, but the source has ${this.source.size}`);
+        }
+        return Number(headers.get("Upload-Offset"));
+    }
+
+    async #ask(): Promise<Response> {
         try {
-            const response = await this.transport.send("HEAD", `${PATH}/${this.id}`, VERSION, undefined,
-                this.options.signal);
-            return Number(response.headers.get("Upload-Offset"));
+            return await this.transport.send("HEAD", `${PATH}/${this.id}`, VERSION, undefined, this.options.signal);
         } catch (error) {
             if (!(error instanceof NotFoundError)) {
                 throw error;
@@ -129,8 +141,17 @@ class Upload {
         const response = await this.transport.send("PATCH", `${PATH}/${this.id}`, { ...VERSION,
             "Upload-Offset": String(offset), "Content-Type": "application/offset+octet-stream",
             Accept: "application/json" }, piece, this.options.signal);
-        return response.status === 200 ? await response.json() as FileRecord
-            : Number(response.headers.get("Upload-Offset"));
+        if (response.status === 200) {
+            return await response.json() as FileRecord;
+        }
+        const reached = Number(response.headers.get("Upload-Offset"));
+        if (!(reached > offset)) {
+            throw new GatehouseError({ status: response.status, code: "upload.stopped",
+                requestId: response.headers.get("X-Request-Id") ?? undefined,
+                message: `The upload does not go on: ${piece.size} bytes were sent at ${offset} of `
+                    + `${this.source.size}, and the service is at ${reached}.` });
+        }
+        return reached;
     }
 }
 

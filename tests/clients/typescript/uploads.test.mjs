@@ -79,6 +79,21 @@ test("a program that was stopped goes on with its upload, with a token that is r
     await checkStored(record, data);
 });
 
+for (const size of [PIECE - 1, PIECE, SIZE - 1, SIZE + 1]) {
+    test(`a source of another size is no upload to go on with: ${size}`, async () => {
+        const data = noise(SIZE + 1);
+        const stop = new AbortController();
+        let begun;
+        await assert.rejects(owner.upload(new Blob([data.subarray(0, SIZE)]), options("other.bin", {
+            signal: stop.signal, onBegin: (id) => { begun = id; },
+            progress: (safe) => safe >= PIECE && stop.abort(new Error("stopped")) })), /stopped/);
+        let told = 0;
+        await assert.rejects(owner.upload(new Blob([data.subarray(0, size)]), options("other.bin", {
+            resume: begun, progress: () => { told += 1; assert.ok(told < 5, "it goes on without end"); } })),
+        (error) => error instanceof RangeError && error.message.includes(`${SIZE} bytes, but the source has ${size}`));
+    });
+}
+
 test("an upload that is not there is no break", async () => {
     await assert.rejects(owner.upload(new Blob(["bytes"]), options("a.txt",
         { resume: "01980a6e-52c1-7c44-8f3d-3a0b6f1d2e77" })),

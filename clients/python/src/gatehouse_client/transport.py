@@ -41,10 +41,12 @@ class Transport:
                  timeout: float, ca_file: str | None) -> None:
         self.session = Session(self._refresh, on_tokens, tokens)
         self._base_url = base_url
-        # A call that may have been carried out is never made again by itself.
+        # A call that may have been carried out is never made again by itself. Without respect_retry_after_header=False,
+        # an answer with Retry-After would be a call to make again, and end as if no answer had come.
         self._pool = urllib3.PoolManager(
             maxsize=CONNECTIONS, block=False, ca_certs=ca_file, timeout=urllib3.Timeout(connect=timeout, read=timeout),
-            retries=urllib3.Retry(connect=1, read=0, redirect=0, status=0, other=0))
+            retries=urllib3.Retry(connect=1, read=0, redirect=False, status=0, other=0,
+                                  respect_retry_after_header=False))
 
     def call(self, method: str, path_template: str, kind: Any, *, accept: str, signed: bool,
              path: Mapping[str, Any] | None = None, query: Mapping[str, Any] | None = None,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Uploads that go on after a break, by the protocol tus 1.0.0 at /system/uploads.
 
-The file is sent in pieces. After a broken connection, or an answer that the service is not there for the moment, the
-upload asks how many bytes are safe and goes on behind them. A piece that is sent at the end of a file that is whole
-already answers its record once more, so that a lost last answer does no harm."""
+The file is sent in pieces. After a broken connection, or an answer that the service is not there for the moment or
+has too much to do, the upload waits, asks how many bytes are safe and goes on behind them. A piece that is sent at
+the end of a file that is whole already answers its record once more, so that a lost last answer does no harm."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO, Protocol
 
-from .errors import GatehouseError, NotFoundError, UnavailableError
+from .errors import GatehouseError, NotFoundError, RateLimitedError, UnavailableError
 from .generated.models.file_record import FileRecord
 
 PATH = "/system/uploads"
@@ -20,6 +20,8 @@ VERSION = {"Tus-Resumable": "1.0.0"}
 PIECE_BYTES = 4 * 1024 * 1024
 # How long to wait before each try that follows a break; a try that brings the upload on begins at the first again.
 WAITS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+# An answer that asks for a longer wait ends the upload: the program decides when it goes on.
+LONGEST_WAIT = 60.0
 # What passes: another request that writes still, and an offset that HEAD puts right.
 PASSING = {"upload.locked", "upload.offset"}
 
@@ -82,9 +84,10 @@ class Upload:
                     self._tell(self._size)
                     return record
             except GatehouseError as error:
-                if not _passes(error) or failed == len(self._waits):
+                asked = error.retry_after or 0.0
+                if not _passes(error) or failed == len(self._waits) or asked > LONGEST_WAIT:
                     raise
-                time.sleep(max(self._waits[failed], error.retry_after or 0))
+                time.sleep(max(self._waits[failed], asked))
                 failed += 1
                 offset = None
 
@@ -93,12 +96,17 @@ class Upload:
             self._progress(offset, self._size)
 
     def _safe(self) -> int:
+        """How many bytes the service has. Raises ValueError where the upload is that of a file of another size."""
         try:
-            return int(self._send("HEAD", self._path, VERSION, None).headers["Upload-Offset"])
+            headers = self._send("HEAD", self._path, VERSION, None).headers
         except NotFoundError as error:  # the answer to HEAD has no body to say it
             raise NotFoundError(error.status, "upload.expired" if error.status == 410 else "upload.unknown",
                                 "There is no such upload any more. Begin a new one.",
                                 request_id=error.request_id) from error
+        length = headers.get("Upload-Length")
+        if length is not None and int(length) != self._size:
+            raise ValueError(f"the upload is that of a file of {length} bytes, but the source has {self._size}")
+        return int(headers["Upload-Offset"])
 
     def _piece(self, offset: int) -> tuple[int, FileRecord | None]:
         """Sends a piece. Returns where the next one begins, and the record of a file that is whole."""
@@ -109,8 +117,14 @@ class Upload:
             "Accept": "application/json"}, data)
         if reply.status == 200 and reply.data:
             return self._size, FileRecord.model_validate_json(reply.data)
-        return int(reply.headers["Upload-Offset"]), None
+        reached = int(reply.headers["Upload-Offset"])
+        if reached <= offset:
+            message = (f"The upload does not go on: {len(data)} bytes were sent at {offset} of {self._size}, and the "
+                       f"service is at {reached}.")
+            raise GatehouseError(reply.status, "upload.stopped", message,
+                                 request_id=reply.headers.get("X-Request-Id"))
+        return reached, None
 
 
 def _passes(error: GatehouseError) -> bool:
-    return isinstance(error, UnavailableError) or error.code in PASSING
+    return isinstance(error, (RateLimitedError, UnavailableError)) or error.code in PASSING
