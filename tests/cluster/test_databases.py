@@ -3,8 +3,10 @@
 stale is served."""
 
 import itertools
+import time
 
 import pytest
+from support.stack import wait_until
 from support_load import Load
 
 PEOPLE = 12
@@ -45,6 +47,37 @@ def test_the_loss_of_the_node_in_use_loses_nothing_and_is_over_soon(stack, clust
         cluster.heal()
     assert len(load.failed()) <= 10, load.figures()
     cluster.await_whole()
+
+
+def test_without_a_majority_nothing_old_is_told_and_nothing_is_taken(accounts, cluster, hosts, figures):
+    """Two of three nodes die just after somebody has lost a permission. What still tells of it has the loss, and once
+    the last node has noticed there is no other answer than 500. The two come back, and so does everything."""
+    subject = accounts.user_with(PERMISSION)
+    token, seen, written = subject.token, [], set()
+
+    def look():
+        return [host.get(LIST, token=token).status_code for host in hosts]
+
+    assert look() == [200] * 3
+    cluster.hold("db2", "db3")
+    cluster.databases[0].set_permissions(subject.id, "")
+    cluster.kill("db2", "db3")
+    wait_until(lambda: seen.append(look()) or seen[-1] == [500] * 3, 60, "the loss of the majority to be noticed")
+    for host in hosts:
+        reply = host.patch("/customers/me", token=token, json={"firstName": "Nobody"})
+        written.add((reply.status_code, reply.json()["code"]))
+        seen.append([host.get(LIST, token=token).status_code])
+    assert written == {(500, "database.unavailable")}
+    cluster.release("db2", "db3")
+    began = time.monotonic()
+    wait_until(lambda: seen.append(look()) or seen[-1] == [403] * 3, 60, "answers once there is a majority again")
+    cluster.await_whole()
+    told = [status for statuses in seen for status in statuses]
+    figures.note("two of three database nodes killed, then back",
+                 f"{told.count(500)} of {len(told)} requests answered 500, {told.count(200)} with what was old, "
+                 f"answers again {time.monotonic() - began:.0f} s after the start of the nodes")
+    assert set(told) == {403, 500}
+    assert subject.get("/customers/me", status=200).json()["user"]["firstName"] != "Nobody"
 
 
 def test_a_change_on_one_host_holds_on_every_other_at_once(accounts, cluster, hosts, full, figures):
