@@ -7,6 +7,9 @@
  * its hash and when it was archived). Rows and audit rows go in one transaction, which also notes whose bytes are to be
  * removed. The bytes are removed after it is committed. So a crash leaves bytes without a row, never a row without
  * bytes, and the next purge, the job runner or fsck removes them.
+ *
+ * A file whose bytes are missing is left, unless it is known as lost or damaged (domain/file/file_damage.h): the store
+ * may be a wrong one, an empty folder in place of a mounted one, and the bytes would stay behind where they are.
  */
 #ifndef GATEHOUSE_SERVICE_MAINTENANCE_PURGE_H
 #define GATEHOUSE_SERVICE_MAINTENANCE_PURGE_H
@@ -27,8 +30,9 @@ struct purge_options {
 };
 
 struct purge_result {
-    int64_t count; /* files or audit rows */
-    int64_t bytes; /* of the files, by their rows; the store may have the same bytes once */
+    int64_t count;   /* files or audit rows */
+    int64_t bytes;   /* of the files, by their rows; the store may have the same bytes once */
+    int64_t missing; /* files that were left, since their bytes are not in the store */
     bool interrupted;
 };
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "blob/blob.h"
 #include "ctl/ctl_int.h"
 #include "service/maintenance/purge.h"
 #include "service/runtime/service.h"
@@ -33,8 +34,10 @@ static void write_result(struct arena *arena, const struct request *request, con
     struct ctl_json json = {.arena = arena};
     ctl_json_open(&json, NULL, '{');
     ctl_json_integer(&json, request->audit ? "auditRows" : "files", result->count);
-    if (!request->audit)
+    if (!request->audit) {
         ctl_json_integer(&json, "bytes", result->bytes);
+        ctl_json_integer(&json, "missing", result->missing);
+    }
     ctl_json_boolean(&json, "dryRun", request->dry_run);
     ctl_json_boolean(&json, "interrupted", result->interrupted);
     ctl_json_close(&json);
@@ -49,6 +52,19 @@ static void print_result(struct run *run, const struct request *request, const s
         (void)printf("%" PRId64 " audit rows %s\n", result->count, verb);
     else
         (void)printf("%" PRId64 " files %s, %s\n", result->count, verb, ctl_bytes(run->arena, result->bytes));
+}
+
+/* The exit status of a purge without an error. */
+static int judge(const struct service *service, const struct purge_result *result)
+{
+    if (result->missing > 0)
+        (void)fprintf(stderr,
+                      "gatehousectl: %" PRId64 " files were left, since their bytes are missing in %s\n"
+                      "  If that is the right place, gatehousectl scrub --now remembers them as lost; then they go.\n",
+                      result->missing, blob_root(service->blobs));
+    if (result->interrupted)
+        (void)fprintf(stderr, "gatehousectl: interrupted; run it again for the rest\n");
+    return result->missing > 0 || result->interrupted ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int purge(struct run *run)
@@ -69,11 +85,7 @@ static int purge(struct run *run)
     error = (request.audit ? purge_audit : purge_files)(&service, run->arena, scratch, &options, &result);
     ctl_progress_end(&progress);
     print_result(run, &request, &result);
-    int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
-    if (error == NULL && result.interrupted) {
-        (void)fprintf(stderr, "gatehousectl: interrupted; run it again for the rest\n");
-        status = EXIT_FAILURE;
-    }
+    int status = error == NULL ? judge(&service, &result) : ctl_fail(error);
     arena_free(&scratch);
     service_close(&service);
     return status;

@@ -160,6 +160,14 @@ static struct error *purge_batch(struct batch *batch)
     return remove_all_noted(purge);
 }
 
+/* Whether the store has the bytes, or is known to have lost or damaged them. */
+static struct error *bytes_are_known(struct purge *purge, const struct file_admin_record *kept, bool *known_out)
+{
+    struct blob_found found;
+    *known_out = kept->lost || kept->damaged;
+    return *known_out ? NULL : blob_look(purge->service->blobs, purge->scratch, kept->id, &found, known_out);
+}
+
 static struct error *purge_page(struct purge *purge, const struct file_admin_page *page)
 {
     struct batch batch = {.purge = purge};
@@ -167,6 +175,12 @@ static struct error *purge_page(struct purge *purge, const struct file_admin_pag
         const struct file_admin_record *kept = &page->items[i];
         if (kept->status != FILE_ARCHIVED || kept->archived == 0 || kept->archived > purge->options->before)
             continue;
+        bool known = false;
+        TRY(bytes_are_known(purge, kept, &known));
+        if (!known) {
+            purge->result->missing++;
+            continue;
+        }
         if (purge->options->dry_run) {
             purge->result->count++;
             purge->result->bytes += kept->size;

@@ -130,7 +130,8 @@ def test_a_purged_file_is_gone_for_everyone(stack, database, keeper, administrat
     foreseen = operator.run(stack, "purge", "--older-than", "20000", "--dry-run")
     assert " files would be purged" in foreseen and not foreseen.startswith("0 ")
     told = json.loads(operator.run(stack, "purge", "--older-than", "20000", "--dry-run", "--json"))
-    assert told == {"files": int(foreseen.split()[0]), "bytes": told["bytes"], "dryRun": True, "interrupted": False}
+    assert told == {"files": int(foreseen.split()[0]), "bytes": told["bytes"], "missing": 0, "dryRun": True,
+                    "interrupted": False}
     assert told["bytes"] >= len(data)
     assert blob(stack, record["id"]).exists()
     assert operator.run(stack, "purge", "--older-than", "20000") == foreseen.replace("would be purged", "purged")
@@ -147,6 +148,23 @@ def test_a_purged_file_is_gone_for_everyone(stack, database, keeper, administrat
     assert details["hash"] == record["info"]["hash"] and details["size"] == len(data)
     out = fsck(stack, "--min-age", "0").stdout
     assert not operator.lines_about(out, record["id"])
+
+
+@pytest.mark.directory
+def test_a_purge_that_looks_into_the_wrong_folder_removes_nothing_and_says_so(stack, database, keeper, tmp_path):
+    record = files.upload(keeper, samples.noise(2000), "elsewhere.bin")
+    files.archive(keeper, record["id"], status=200)
+    age(database, record["id"], 20002)
+    wrong = {"GATEHOUSE_FILES_DIRECTORY": str(tmp_path)}
+    for words in ((), ("--dry-run", )):
+        done = operator.run(stack, "purge", "--older-than", "20002", "--json", *words, status=None, environment=wrong)
+        said = json.loads(done.stdout)
+        assert done.returncode == 1 and (said["files"], said["bytes"], said["missing"]) == (0, 0, 1), done.stderr
+        assert f"their bytes are missing in {tmp_path}" in done.stderr and "gatehousectl scrub --now" in done.stderr
+    assert database.run("SELECT 1 FROM file WHERE id = %s", key(record["id"]))
+    assert blob(stack, record["id"]).exists()
+    assert operator.run(stack, "purge", "--older-than", "20002").startswith("1 files purged, ")
+    assert not blob(stack, record["id"]).exists()
 
 
 def test_an_active_file_is_never_purged(stack, database, keeper, stored):

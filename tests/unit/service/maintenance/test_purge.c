@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "domain/audit.h"
+#include "domain/file/file_damage.h"
 #include "domain/file/file_usage.h"
 #include "domain/lease.h"
 #include "harness.h"
@@ -171,6 +172,29 @@ static void a_file_restored_in_between_stays(void **state)
     assert_true(row_there(keep, record.id) && bytes_there(keep, record.id));
 }
 
+/* An empty folder in place of the store: nothing goes, so the bytes can still be removed when it is mounted. */
+static void a_file_whose_bytes_are_missing_stays_until_it_is_known_as_lost(void **state)
+{
+    struct keep *keep = keep_new(harness_arena(state));
+    struct file_record gone = keep_file(keep, 10, 1, DAY);
+    struct file_record there = keep_file(keep, 20, 2, DAY);
+    bool changed = false;
+    keep_archive(keep, gone.id, DAY);
+    keep_archive(keep, there.id, DAY);
+    assert_int_equal(unlink(keep_path(keep, gone.id)), 0);
+    assert_int_equal(purge(keep, 0, true).missing, 1);
+    struct purge_result result = purge(keep, 0, false);
+    assert_int_equal(result.count, 1);
+    assert_int_equal(result.bytes, 20);
+    assert_int_equal(result.missing, 1);
+    assert_true(row_there(keep, gone.id) && !row_there(keep, there.id));
+    assert_int_equal(rows(keep, "audit WHERE action = 'file.purge'"), 1);
+    expect_ok(file_lost_note(keep->service.database, keep->arena, gone.id, &changed));
+    result = purge(keep, 0, false);
+    assert_true(changed && result.count == 1 && result.missing == 0);
+    assert_false(row_there(keep, gone.id));
+}
+
 static void given_audit(struct keep *keep, int64_t days)
 {
     struct id id = id_new();
@@ -210,6 +234,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(many_files_go_in_portions),
     HARNESS_TEST(what_a_crash_left_is_finished),
     HARNESS_TEST(a_file_restored_in_between_stays),
+    HARNESS_TEST(a_file_whose_bytes_are_missing_stays_until_it_is_known_as_lost),
     HARNESS_TEST(old_audit_rows_go_and_the_trail_says_so),
 };
 HARNESS_MODULE(purge, cases)
