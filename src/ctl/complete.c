@@ -42,14 +42,15 @@ static void offer_options(const struct ctl_option *options, const char *begun)
     }
 }
 
-/* FILE and DIRECTORY are names of files; "directory|s3" are words to choose from. */
+/* FILE and DIRECTORY are names of files; "directory|s3" are words to choose from, in "N|none" only the last one is. */
 static void offer_values(const char *value, const char *begun)
 {
     if (strncmp(value, "FILE", 4) == 0 || strncmp(value, "DIRECTORY", 9) == 0)
         (void)printf(":files\n");
     for (const char *at = value; strchr(value, '|') != NULL && *at != '\0';) {
         size_t length = strcspn(at, "|");
-        offer(at, length, begun, "");
+        if (*at < 'A' || *at > 'Z')
+            offer(at, length, begun, "");
         at += length;
         at += strspn(at, "|");
     }

@@ -8,7 +8,7 @@
 
 static void print_option(FILE *stream, const struct ctl_option *option)
 {
-    char text[64];
+    char text[96];
     (void)snprintf(text, sizeof text, "--%s%s%s", option->name, option->value != NULL ? " " : "",
                    option->value != NULL ? option->value : "");
     (void)fprintf(stream, "  %-*s %s%s\n", NAME_WIDTH, text, option->help, option->required ? " (required)" : "");

@@ -84,7 +84,7 @@ static int move(struct run *run)
 }
 
 static const struct ctl_option options_known[] = {
-    {"to", "STORE", "directory or s3: where the bytes are to be", true},
+    {"to", "directory|s3", "where the bytes are to be", true},
     {"rate", "MIB", "read that many a second at most, 0 for no bound", false},
     {0},
 };

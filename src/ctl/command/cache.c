@@ -61,16 +61,34 @@ static struct error *list_keys(struct service *service, struct arena *arena, voi
     return NULL;
 }
 
+struct eviction {
+    struct cache_update update;
+    bool as_json;
+};
+
+static void write_count(struct arena *arena, size_t count)
+{
+    struct ctl_json json = {.arena = arena};
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_integer(&json, "evicted", (int64_t)count);
+    ctl_json_close(&json);
+}
+
 static struct error *do_evict(struct service *service, struct arena *arena, void *context)
 {
     static const struct caller operator= { 0 };
-    const struct cache_update *update = context;
+    const struct eviction *eviction = context;
     size_t count;
     TRY(change_follower_catch_up(service, arena));
-    TRY(cache_update_run(service, arena, &operator, update, &count));
+    TRY(cache_update_run(service, arena, &operator, & eviction->update, &count));
+    if (eviction->as_json) {
+        write_count(arena, count);
+        return NULL;
+    }
     (void)printf(
         "%zu %s evicted from this host's file; every other host's follows%s\n", count, count == 1 ? "entry" : "entries",
-        update->secrets ? "; every process reads its secrets anew, and the log says what could not be taken" : "");
+        eviction->update.secrets ? "; every process reads its secrets anew, and the log says what could not be taken"
+                                 : "");
     return NULL;
 }
 
@@ -109,18 +127,18 @@ static int run_keys(struct run *run)
 
 static int run_evict(struct run *run)
 {
-    struct cache_update update = {.secrets = ctl_has(run, "secrets")};
-    if (!read_names(run, "key", &update.keys) || !read_names(run, "prefix", &update.prefixes))
+    struct eviction eviction = {.update.secrets = ctl_has(run, "secrets"), .as_json = run->json};
+    if (!read_names(run, "key", &eviction.update.keys) || !read_names(run, "prefix", &eviction.update.prefixes))
         return EXIT_USAGE;
     if (run->given_count == 0)
         return ctl_usage(run, "there is nothing to evict");
-    return with_cache(run, do_evict, &update);
+    return with_cache(run, do_evict, &eviction);
 }
 
 static int run_flush(struct run *run)
 {
-    struct cache_update update = {.flush = true};
-    return with_cache(run, do_evict, &update);
+    struct eviction eviction = {.update.flush = true, .as_json = run->json};
+    return with_cache(run, do_evict, &eviction);
 }
 
 static const struct ctl_option evict_options[] = {
@@ -136,8 +154,11 @@ const struct ctl_command ctl_cache_keys = {.name = "cache keys",
                                            .json = true,
                                            .run = run_keys};
 
-const struct ctl_command ctl_cache_evict = {
-    .name = "cache evict", .summary = "evict entries on every host", .options = evict_options, .run = run_evict};
+const struct ctl_command ctl_cache_evict = {.name = "cache evict",
+                                            .summary = "evict entries on every host",
+                                            .options = evict_options,
+                                            .json = true,
+                                            .run = run_evict};
 
 const struct ctl_command ctl_cache_flush = {
-    .name = "cache flush", .summary = "evict all entries on every host", .run = run_flush};
+    .name = "cache flush", .summary = "evict all entries on every host", .json = true, .run = run_flush};

@@ -51,12 +51,11 @@ static struct error *check_person(struct arena *arena, const struct sign_up_cust
 }
 
 static struct error *create(struct run *run, const struct sign_up_customer *person, const char *password_file,
-                            const char **generated_out)
+                            const char **generated_out, struct user *user_out)
 {
     struct configuration *configuration;
     struct service service;
     struct secret password;
-    struct user user;
     TRY(check_person(run->arena, person));
     TRY(startup_load(run->arena, run->config, NULL, &configuration));
     TRY(service_open(run->arena, configuration, &service));
@@ -68,19 +67,33 @@ static struct error *create(struct run *run, const struct sign_up_customer *pers
         error = secret_read(run->arena, password_file, &password);
     }
     if (error == NULL)
-        error = sign_up_admin(&service, run->arena, person, password, &user);
+        error = sign_up_admin(&service, run->arena, person, password, user_out);
     service_close(&service);
     return error;
 }
 
+static void write_administrator(struct arena *arena, const struct user *user, const char *generated)
+{
+    struct ctl_json json = {.arena = arena};
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_text(&json, "id", id_text(arena, user->id));
+    ctl_json_text(&json, "organisationId", id_text(arena, user->organisation_id));
+    ctl_json_text(&json, "email", user->email);
+    ctl_json_text(&json, "password", generated);
+    ctl_json_close(&json);
+}
+
 static int create_admin(struct run *run)
 {
+    struct user user = {0};
     struct sign_up_customer person = read_person(run);
     const char *generated = NULL;
-    struct error *error = create(run, &person, ctl_value(run, "password-file"), &generated);
+    struct error *error = create(run, &person, ctl_value(run, "password-file"), &generated, &user);
     if (error != NULL)
         return ctl_fail(error);
-    if (generated != NULL)
+    if (run->json)
+        write_administrator(run->arena, &user, generated);
+    else if (generated != NULL)
         (void)printf("%s\n", generated);
     return EXIT_SUCCESS;
 }
@@ -93,5 +106,8 @@ static const struct ctl_option options[] = {
     {0},
 };
 
-const struct ctl_command ctl_create_admin = {
-    .name = "create-admin", .summary = "create an internal administrator", .options = options, .run = create_admin};
+const struct ctl_command ctl_create_admin = {.name = "create-admin",
+                                             .summary = "create an internal administrator",
+                                             .options = options,
+                                             .json = true,
+                                             .run = create_admin};

@@ -38,37 +38,51 @@ static struct error *send_page(struct service *service, struct arena *arena, str
     return NULL;
 }
 
-static int send_all(struct service *service)
+static struct error *send_all(struct service *service, struct arena *arena, struct counts *counts)
 {
     struct id after = {{0}};
-    struct counts counts = {0};
     bool more = true;
-    struct arena *arena = arena_new();
     while (more) {
-        struct error *error = send_page(service, arena, &after, &counts, &more);
-        if (error != NULL)
-            return ctl_fail(error);
-        if (isatty(STDERR_FILENO))
-            (void)fprintf(stderr, "\r%zu users", counts.sent);
         arena_reset(arena);
+        TRY(send_page(service, arena, &after, counts, &more));
+        if (isatty(STDERR_FILENO))
+            (void)fprintf(stderr, "\r%zu users", counts->sent);
     }
     if (isatty(STDERR_FILENO))
         (void)fprintf(stderr, "\n");
-    arena_free(&arena);
-    (void)printf("%zu users sent\n", counts.sent);
-    return counts.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return NULL;
+}
+
+static void tell(struct run *run, const struct counts *counts, bool to_the_end)
+{
+    struct ctl_json json = {.arena = run->arena};
+    if (!run->json) {
+        if (to_the_end)
+            (void)printf("%zu users sent\n", counts->sent);
+        return;
+    }
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_integer(&json, "sent", (int64_t)counts->sent);
+    ctl_json_integer(&json, "failed", (int64_t)counts->failed);
+    ctl_json_boolean(&json, "complete", to_the_end && counts->failed == 0);
+    ctl_json_close(&json);
 }
 
 static int mirror(struct run *run)
 {
     struct service service;
+    struct counts counts = {0};
     struct error *error = ctl_open(run, &service);
     if (error != NULL)
         return ctl_fail(error);
-    int status = send_all(&service);
+    struct arena *arena = arena_new();
+    error = send_all(&service, arena, &counts);
+    tell(run, &counts, error == NULL);
+    int status = error != NULL ? ctl_fail(error) : counts.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    arena_free(&arena);
     service_close(&service);
     return status;
 }
 
 const struct ctl_command ctl_mirror = {
-    .name = "mirror", .summary = "send all permissions to the identity provider", .run = mirror};
+    .name = "mirror", .summary = "send all permissions to the identity provider", .json = true, .run = mirror};

@@ -255,7 +255,7 @@ static const struct ctl_option set_options[] = {
     {"services", "SERVICES", "what it pays for: inventory, logistics or both in one argument", false},
     {"quota-bytes", "N|none", "the most bytes that its files may have, archived ones included", false},
     {"quota-files", "N|none", "how many files it may have, archived ones included", false},
-    {"status", "STATUS", "active or disabled", false},
+    {"status", "active|disabled", "whether its people may sign in", false},
     {0},
 };
 

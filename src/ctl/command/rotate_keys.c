@@ -16,6 +16,9 @@
 struct rotation {
     bool tokens;
     bool links;
+    bool as_json;
+    bool has_tokens; /* a new key was made */
+    bool has_links;
 };
 
 static struct error *audit(struct service *service, struct arena *arena, const char *what)
@@ -25,40 +28,57 @@ static struct error *audit(struct service *service, struct arena *arena, const c
     return caller_audit(service, arena, &operator, & entry);
 }
 
-static struct error *rotate_tokens(struct service *service, struct arena *arena)
+static struct error *rotate_tokens(struct service *service, struct arena *arena, struct rotation *rotation)
 {
     enum provider_outcome outcome;
     TRY(provider_rotate_keys(service->provider, arena, &outcome));
     if (outcome != PROVIDER_OK) {
-        (void)printf("tokens: the keys are the identity provider's own, %s\n",
-                     service->configuration->identity.provider);
+        if (!rotation->as_json)
+            (void)printf("tokens: the keys are the identity provider's own, %s\n",
+                         service->configuration->identity.provider);
         return NULL;
     }
+    rotation->has_tokens = true;
     TRY(audit(service, arena, "tokens"));
-    (void)printf("tokens: a new key signs; tokens of the old one hold until they expire\n");
+    if (!rotation->as_json)
+        (void)printf("tokens: a new key signs; tokens of the old one hold until they expire\n");
+    return NULL;
+}
+
+static struct error *rotate_links(struct service *service, struct arena *arena, struct rotation *rotation)
+{
+    TRY(signed_link_keys_rotate(service, arena));
+    rotation->has_links = true;
+    TRY(audit(service, arena, "links"));
+    if (!rotation->as_json)
+        (void)printf("links: a new key signs; every link made so far has ended\n");
     return NULL;
 }
 
 static struct error *rotate(struct service *service, struct arena *arena, void *context)
 {
-    const struct rotation *rotation = context;
-    if (rotation->tokens)
-        TRY(rotate_tokens(service, arena));
-    if (rotation->links) {
-        TRY(signed_link_keys_rotate(service, arena));
-        TRY(audit(service, arena, "links"));
-        (void)printf("links: a new key signs; every link made so far has ended\n");
-    }
-    return NULL;
+    struct rotation *rotation = context;
+    struct ctl_json json = {.arena = arena};
+    struct error *error = rotation->tokens ? rotate_tokens(service, arena, rotation) : NULL;
+    if (error == NULL && rotation->links)
+        error = rotate_links(service, arena, rotation);
+    if (!rotation->as_json)
+        return error;
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_boolean(&json, "tokens", rotation->has_tokens);
+    ctl_json_boolean(&json, "links", rotation->has_links);
+    ctl_json_boolean(&json, "complete", error == NULL);
+    ctl_json_close(&json);
+    return error;
 }
 
 static int rotate_keys(struct run *run)
 {
-    struct rotation rotation = {.tokens = ctl_has(run, "tokens"), .links = ctl_has(run, "links")};
+    struct rotation rotation = {.tokens = ctl_has(run, "tokens"), .links = ctl_has(run, "links"), .as_json = run->json};
     if (rotation.tokens && rotation.links)
         return ctl_usage(run, "--tokens and --links do not go together; without them both are made");
     if (!rotation.tokens && !rotation.links)
-        rotation = (struct rotation){true, true};
+        rotation.tokens = rotation.links = true;
     return ctl_with_service(run, rotate, &rotation);
 }
 
@@ -68,5 +88,8 @@ static const struct ctl_option options[] = {
     {0},
 };
 
-const struct ctl_command ctl_rotate_keys = {
-    .name = "rotate-keys", .summary = "make new keys for tokens and links", .options = options, .run = rotate_keys};
+const struct ctl_command ctl_rotate_keys = {.name = "rotate-keys",
+                                            .summary = "make new keys for tokens and links",
+                                            .options = options,
+                                            .json = true,
+                                            .run = rotate_keys};

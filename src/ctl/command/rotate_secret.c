@@ -57,19 +57,31 @@ static struct error *replace_file(struct arena *arena, const char *path, const c
     return error;
 }
 
-static struct error *write_keys(struct arena *arena, const char *path, const struct text_list *keys, const char *told)
+/* One step: what it is for, what it has done. */
+struct step {
+    struct run *run;
+    const char *path; /* of the file */
+    size_t keys;      /* in the file now */
+    bool changed;     /* the file */
+    struct reseal reseal;
+};
+
+static struct error *write_keys(struct step *step, struct arena *arena, const struct text_list *keys, const char *told)
 {
-    TRY(replace_file(arena, path, arena_format(arena, "%s\n", text_list_join(arena, keys, "\n"))));
-    (void)printf("%s\nCopy %s to every other host, then restart all workers and job runners.\n", told, path);
+    TRY(replace_file(arena, step->path, arena_format(arena, "%s\n", text_list_join(arena, keys, "\n"))));
+    step->keys = keys->count;
+    step->changed = true;
+    if (!step->run->json)
+        (void)printf("%s\nCopy %s to every other host, then restart all workers and job runners.\n", told, step->path);
     return NULL;
 }
 
-static struct error *add_key(struct arena *arena, const char *path, struct text_list *keys)
+static struct error *add_key(struct step *step, struct arena *arena, struct text_list *keys)
 {
     unsigned char bytes[SEAL_MASTER_BYTES];
     if (keys->count >= LIMIT_MASTER_KEYS)
-        return error_message(error_plain(arena, ERROR_INTERNAL), "%s holds %d keys already, as many as it may.", path,
-                             LIMIT_MASTER_KEYS);
+        return error_message(error_plain(arena, ERROR_INTERNAL), "%s holds %d keys already, as many as it may.",
+                             step->path, LIMIT_MASTER_KEYS);
     const char **items = arena_array(arena, keys->count + 1, sizeof *items);
     for (size_t i = 0; i < keys->count; i++)
         items[i] = keys->items[i];
@@ -77,59 +89,66 @@ static struct error *add_key(struct arena *arena, const char *path, struct text_
     items[keys->count] = hex_encode(arena, bytes, sizeof bytes);
     explicit_bzero(bytes, sizeof bytes);
     *keys = (struct text_list){items, keys->count + 1};
-    return write_keys(arena, path, keys, "added a key, which opens and does not seal yet");
+    return write_keys(step, arena, keys, "added a key, which opens and does not seal yet");
 }
 
-static struct error *use_last(struct arena *arena, const char *path, struct text_list *keys)
+static struct error *use_last(struct step *step, struct arena *arena, struct text_list *keys)
 {
     if (keys->count < 2)
         return error_message(error_plain(arena, ERROR_INTERNAL),
-                             "%s holds one key only. Begin with rotate-secret --add.", path);
+                             "%s holds one key only. Begin with rotate-secret --add.", step->path);
     const char *last = keys->items[keys->count - 1];
     for (size_t i = keys->count - 1; i > 0; i--)
         keys->items[i] = keys->items[i - 1];
     keys->items[0] = last;
-    return write_keys(arena, path, keys, "the last key is the first now, which seals");
+    return write_keys(step, arena, keys, "the last key is the first now, which seals");
 }
 
 static struct error *seal_anew(struct service *service, struct arena *arena, void *context)
 {
     static const struct caller operator= { 0 };
-    const struct run *run = context;
-    struct reseal reseal;
+    struct step *step = context;
+    struct reseal *reseal = &step->reseal;
     struct audit_entry entry = {.action = "secrets.rotate", .target_type = "key", .target_id = "master"};
-    const char *path = service->configuration->service.secret_file;
     struct text_list keys;
     struct secret text;
-    TRY(reseal_all(service, arena, &reseal));
+    step->path = service->configuration->service.secret_file;
+    TRY(secret_read(arena, step->path, &text));
+    keys = text_words(arena, secret_reveal(text));
+    step->keys = keys.count;
+    TRY(reseal_all(service, arena, reseal));
     TRY(caller_audit(service, arena, &operator, & entry));
-    (void)printf("sealed %llu anew, %llu were\n", (unsigned long long)reseal.done, (unsigned long long)reseal.fine);
-    if (reseal.unknown != 0)
+    if (!step->run->json)
+        (void)printf("sealed %llu anew, %llu were\n", (unsigned long long)reseal->done,
+                     (unsigned long long)reseal->fine);
+    if (reseal->unknown != 0)
         return error_message(error_plain(arena, ERROR_INTERNAL),
                              "%llu sealed values are opened by no key of %s, and were left as they are.",
-                             (unsigned long long)reseal.unknown, path);
-    if (!ctl_has(run, "remove"))
+                             (unsigned long long)reseal->unknown, step->path);
+    if (!ctl_has(step->run, "remove"))
         return NULL;
-    if (reseal.done != 0)
+    if (reseal->done != 0)
         return error_message(error_plain(arena, ERROR_INTERNAL),
                              "Something was sealed under an older key until now. Have all"
                              " processes been restarted? Then do this again.");
-    TRY(secret_read(arena, path, &text));
+    TRY(secret_read(arena, step->path, &text));
     keys = text_words(arena, secret_reveal(text));
     keys.count = 1;
-    return write_keys(arena, path, &keys, "took the older keys out");
+    return write_keys(step, arena, &keys, "took the older keys out");
 }
 
-static struct error *change_file(struct run *run, bool add)
+static struct error *change_file(struct step *step, bool add)
 {
+    struct run *run = step->run;
     struct configuration *configuration;
     struct secret text, master;
     TRY(startup_load(run->arena, run->config, NULL, &configuration));
-    const char *path = configuration->service.secret_file;
-    TRY(seal_master_read(run->arena, path, &master));
-    TRY(secret_read(run->arena, path, &text));
+    step->path = configuration->service.secret_file;
+    TRY(seal_master_read(run->arena, step->path, &master));
+    TRY(secret_read(run->arena, step->path, &text));
     struct text_list keys = text_words(run->arena, secret_reveal(text));
-    return add ? add_key(run->arena, path, &keys) : use_last(run->arena, path, &keys);
+    step->keys = keys.count;
+    return add ? add_key(step, run->arena, &keys) : use_last(step, run->arena, &keys);
 }
 
 /*
@@ -138,7 +157,7 @@ static struct error *change_file(struct run *run, bool add)
  */
 static struct error *use_new(struct service *service, struct arena *arena, void *context)
 {
-    struct run *run = context;
+    struct step *step = context;
     const struct secret *last = &service->master;
     bool found = false;
     while (last->older != NULL)
@@ -150,7 +169,22 @@ static struct error *use_new(struct service *service, struct arena *arena, void 
                              "The last key of %s is not new: something is sealed under it."
                              " --use has been done; go on with rotate-secret, or begin with rotate-secret --add.",
                              service->configuration->service.secret_file);
-    return change_file(run, false);
+    return change_file(step, false);
+}
+
+/* What a step has done, for a program. */
+static void write_step(const struct step *step, bool complete)
+{
+    struct ctl_json json = {.arena = step->run->arena};
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_text(&json, "file", step->path);
+    ctl_json_integer(&json, "keys", (int64_t)step->keys);
+    ctl_json_boolean(&json, "changed", step->changed);
+    ctl_json_integer(&json, "sealedAnew", (int64_t)step->reseal.done);
+    ctl_json_integer(&json, "sealedBefore", (int64_t)step->reseal.fine);
+    ctl_json_integer(&json, "unknown", (int64_t)step->reseal.unknown);
+    ctl_json_boolean(&json, "complete", complete);
+    ctl_json_close(&json);
 }
 
 static int rotate_secret(struct run *run)
@@ -158,10 +192,17 @@ static int rotate_secret(struct run *run)
     bool add = ctl_has(run, "add"), use = ctl_has(run, "use");
     if (add + use + ctl_has(run, "remove") > 1)
         return ctl_usage(run, "--add, --use and --remove are steps of their own");
-    if (!add)
-        return ctl_with_administrator(run, use ? use_new : seal_anew, run);
-    struct error *error = change_file(run, true);
-    return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
+    struct step step = {.run = run};
+    int status = EXIT_SUCCESS;
+    if (add) {
+        struct error *error = change_file(&step, true);
+        status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
+    } else {
+        status = ctl_with_administrator(run, use ? use_new : seal_anew, &step);
+    }
+    if (run->json && step.keys > 0)
+        write_step(&step, status == EXIT_SUCCESS);
+    return status;
 }
 
 static const struct ctl_option options[] = {
@@ -175,4 +216,5 @@ const struct ctl_command ctl_rotate_secret = {.name = "rotate-secret",
                                               .summary =
                                                   "change the master secret; without an option, seal everything anew",
                                               .options = options,
+                                              .json = true,
                                               .run = rotate_secret};

@@ -14,16 +14,34 @@
 
 #define VERSION_MAX INT64_C(9007199254740991)
 
+/* What get, set and rollback tell a program. */
+static void write_version(struct arena *arena, const struct settings_row *row)
+{
+    struct ctl_json json = {.arena = arena};
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_integer(&json, "version", row->version);
+    ctl_json_raw(&json, "settings", settings_text(arena, row->settings));
+    ctl_json_close(&json);
+}
+
 static struct error *show(struct service *service, struct arena *arena, void *context)
 {
+    const struct run *run = context;
     struct settings_row row;
-    (void)context;
     TRY(settings_update_current(service, arena, &row));
-    (void)printf("%s\n", settings_text(arena, row.settings));
+    if (run->json)
+        write_version(arena, &row);
+    else
+        (void)printf("%s\n", settings_text(arena, row.settings));
     return NULL;
 }
 
 /* ---- set and rollback ---- */
+
+struct change {
+    struct settings_update update;
+    bool as_json;
+};
 
 static struct error *check(struct arena *arena, const struct settings_update *update)
 {
@@ -43,11 +61,14 @@ static struct error *check(struct arena *arena, const struct settings_update *up
 static struct error *write_settings(struct service *service, struct arena *arena, void *context)
 {
     static const struct caller operator= { 0 };
-    const struct settings_update *update = context;
+    const struct change *change = context;
     struct settings_row row;
-    TRY(check(arena, update));
-    TRY(settings_update_write(service, arena, &operator, update, &row));
-    (void)printf("version %" PRId64 ": %s\n", row.version, settings_text(arena, row.settings));
+    TRY(check(arena, &change->update));
+    TRY(settings_update_write(service, arena, &operator, & change->update, &row));
+    if (change->as_json)
+        write_version(arena, &row);
+    else
+        (void)printf("version %" PRId64 ": %s\n", row.version, settings_text(arena, row.settings));
     return NULL;
 }
 
@@ -134,21 +155,21 @@ static struct error *list(struct service *service, struct arena *arena, void *co
 
 static int run_get(struct run *run)
 {
-    return ctl_with_service(run, show, NULL);
+    return ctl_with_service(run, show, run);
 }
 
 static int run_set(struct run *run)
 {
-    struct settings_update update = {0};
-    return read_set(run, &update) ? ctl_with_service(run, write_settings, &update) : EXIT_USAGE;
+    struct change change = {.as_json = run->json};
+    return read_set(run, &change.update) ? ctl_with_service(run, write_settings, &change) : EXIT_USAGE;
 }
 
 static int run_rollback(struct run *run)
 {
-    struct settings_update update = {0};
-    if (!text_to_integer(run->operands[0], 1, VERSION_MAX, &update.rollback))
+    struct change change = {.as_json = run->json};
+    if (!text_to_integer(run->operands[0], 1, VERSION_MAX, &change.update.rollback))
         return ctl_usage(run, "\"%s\" is no version", run->operands[0]);
-    return ctl_with_service(run, write_settings, &update);
+    return ctl_with_service(run, write_settings, &change);
 }
 
 static int run_history(struct run *run)
@@ -158,7 +179,7 @@ static int run_history(struct run *run)
 }
 
 static const struct ctl_option set_options[] = {
-    {"level", "LEVEL", "log at this level and above", false},
+    {"level", "fatal|error|warn|info|debug|trace", "log at this level and above", false},
     {"filter", "FILTER", "levels of single modules, \"*=warn,files=debug\"", false},
     {"if-version", "VERSION", "only where this is the newest version", false},
     {0},
@@ -169,15 +190,21 @@ static const struct ctl_option history_options[] = {
     {0},
 };
 
-const struct ctl_command ctl_settings_get = {
-    .name = "settings get", .summary = "print the settings that can be changed while the service runs", .run = run_get};
+const struct ctl_command ctl_settings_get = {.name = "settings get",
+                                             .summary = "print the settings that can be changed while the service runs",
+                                             .json = true,
+                                             .run = run_get};
 
-const struct ctl_command ctl_settings_set = {
-    .name = "settings set", .summary = "change the settings, on every host", .options = set_options, .run = run_set};
+const struct ctl_command ctl_settings_set = {.name = "settings set",
+                                             .summary = "change the settings, on every host",
+                                             .options = set_options,
+                                             .json = true,
+                                             .run = run_set};
 
 const struct ctl_command ctl_settings_rollback = {.name = "settings rollback",
                                                   .operands = "VERSION",
                                                   .summary = "make an earlier version the newest one",
+                                                  .json = true,
                                                   .run = run_rollback};
 
 const struct ctl_command ctl_settings_history = {.name = "settings history",

@@ -11,14 +11,13 @@
 #include "service/access/caller_audit.h"
 #include "service/runtime/service.h"
 
-static struct error *lift(struct service *service, struct arena *arena, const char *username, bool *known_out)
+static struct error *lift(struct service *service, struct arena *arena, const char *username, struct user **user_out)
 {
-    struct user *user = NULL;
     struct caller nobody = {0};
-    TRY(user_find_by_username(service->database, arena, username, &user));
+    TRY(user_find_by_username(service->database, arena, username, user_out));
+    const struct user *user = *user_out;
     struct throttle_key name = throttle_of_name(arena, username);
     TRY(throttle_lift(service->database, arena, &name));
-    *known_out = user != NULL;
     if (user == NULL)
         return NULL;
     struct throttle_key account = throttle_of_user(user->id);
@@ -32,19 +31,31 @@ static struct error *lift(struct service *service, struct arena *arena, const ch
 
 static struct error *unlock(struct service *service, struct arena *arena, void *context)
 {
-    bool known = false;
-    const char *username = context;
-    TRY(lift(service, arena, username, &known));
-    if (!known)
-        return error_message(error_plain(arena, ERROR_INTERNAL), "There is no account %s.", username);
-    (void)printf("the account can try its password again\n");
+    const struct run *run = context;
+    struct ctl_json json = {.arena = arena};
+    struct user *user = NULL;
+    TRY(lift(service, arena, run->operands[0], &user));
+    if (user == NULL)
+        return error_message(error_plain(arena, ERROR_INTERNAL), "There is no account %s.", run->operands[0]);
+    if (!run->json) {
+        (void)printf("the account can try its password again\n");
+        return NULL;
+    }
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_text(&json, "id", id_text(arena, user->id));
+    ctl_json_text(&json, "organisationId", id_text(arena, user->organisation_id));
+    ctl_json_text(&json, "email", user->email);
+    ctl_json_close(&json);
     return NULL;
 }
 
 static int run_unlock(struct run *run)
 {
-    return ctl_with_service(run, unlock, run->operands[0]);
+    return ctl_with_service(run, unlock, run);
 }
 
-const struct ctl_command ctl_unlock = {
-    .name = "unlock", .operands = "USERNAME", .summary = "let an account try its password again", .run = run_unlock};
+const struct ctl_command ctl_unlock = {.name = "unlock",
+                                       .operands = "USERNAME",
+                                       .summary = "let an account try its password again",
+                                       .json = true,
+                                       .run = run_unlock};

@@ -103,7 +103,7 @@ static int run_list(struct run *run)
 
 static const struct ctl_option list_options[] = {
     {"organisation", "ID", "those of this organisation", false},
-    {"status", "STATUS", "those in this status", false},
+    {"status", "awaiting-first-login|awaiting-confirmation|active|disabled", "those in this status", false},
     {0},
 };
 

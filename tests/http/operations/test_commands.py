@@ -9,6 +9,7 @@ import uuid
 import pytest
 
 from api.test_replies import ROOT
+from support.accounts import fresh_email
 from support.programs import operator
 
 MANUAL = (ROOT / "docs" / "gatehousectl.8").read_text()
@@ -189,3 +190,47 @@ def test_the_tables_come_as_json(stack):
     assert all(set(job) >= {"number", "kind", "status", "lastError"} for job in read(stack, "jobs", "--list")["items"])
     keys = read(stack, "cache", "keys", "jwks:")["items"]
     assert all(entry["key"].startswith("jwks:") and entry["bytes"] > 0 for entry in keys)
+
+
+def test_a_new_administrator_comes_as_json(stack, api, tmp_path):
+    email = fresh_email()
+    made = read(stack, "create-admin", "--email", email)
+    assert set(made) == {"id", "organisationId", "email", "password"} and made["email"] == email
+    api.post("/customers/login", json={"username": email, "password": made["password"]}, status=200)
+    assert read(stack, "user", "show", email)["id"] == made["id"]
+    given = tmp_path / "password"
+    given.write_text(made["password"])
+    given.chmod(0o600)
+    assert read(stack, "create-admin", "--email", fresh_email(), "--password-file", str(given))["password"] is None
+    freed = read(stack, "unlock", email)
+    assert freed == {"id": made["id"], "organisationId": made["organisationId"], "email": email}
+
+
+def test_a_new_version_of_the_settings_comes_as_json(stack):
+    first = read(stack, "settings", "set", "--level", "info")
+    assert set(first) == {"version", "settings"} and first["settings"]["logging"]["level"] == "info"
+    assert read(stack, "settings", "get") == first
+    second = read(stack, "settings", "rollback", str(first["version"]))
+    assert second == {"version": first["version"] + 1, "settings": first["settings"]}
+
+
+def test_counts_of_what_was_done_come_as_json(stack):
+    for words in (("cache", "flush"), ("cache", "evict", "--prefix", "jwks:"), ("cache", "evict", "--secrets")):
+        said = read(stack, *words)
+        assert set(said) == {"evicted"} and said["evicted"] >= 0, words
+    said = read(stack, "mirror")
+    assert said == {"sent": said["sent"], "failed": 0, "complete": True} and said["sent"] >= 1
+
+
+def test_new_keys_come_as_json(stack, tmp_path):
+    assert read(stack, "rotate-keys", "--links") == {"tokens": False, "links": True, "complete": True}
+    copy = tmp_path / "secret"
+    copy.write_text("11" * 32 + "\n")
+    copy.chmod(0o600)
+    own = {"GATEHOUSE_SERVICE_SECRET_FILE": str(copy)}
+    done = operator.run(stack, "rotate-secret", "--add", "--json", environment=own)
+    assert json.loads(done) == {"file": str(copy), "keys": 2, "changed": True, "sealedAnew": 0, "sealedBefore": 0,
+                                "unknown": 0, "complete": True}
+    assert len(copy.read_text().split()) == 2
+    said = read(stack, "rotate-secret")
+    assert said["sealedAnew"] == 0 and said["sealedBefore"] > 0 and not said["changed"] and said["complete"]

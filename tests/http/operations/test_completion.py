@@ -65,6 +65,15 @@ def test_files_are_offered_where_one_is_named(stack):
     assert offered(stack, "identity", "export", "there", "") == []
 
 
+def test_words_are_offered_where_the_value_is_one_of_them(stack):
+    assert offered(stack, "blobs", "move", "--to", "") == ["directory", "s3"]
+    assert offered(stack, "organisation", "set", "--status", "") == ["active", "disabled"]
+    assert offered(stack, "user", "list", "--status", "awaiting-f") == ["awaiting-first-login"]
+    assert offered(stack, "settings", "set", "--level", "") == ["fatal", "error", "warn", "info", "debug", "trace"]
+    for quota in ("--quota-bytes", "--quota-files"):
+        assert offered(stack, "organisation", "set", quota, "") == ["none"]
+
+
 def test_a_configuration_in_front_changes_nothing(stack):
     assert offered(stack, "--config", "user", "organisation", "s") == ["show", "set"]
 
