@@ -17,7 +17,6 @@ struct database;
 struct error;
 struct file_record;
 struct principal;
-struct rows;
 
 struct link_key {
     struct id id;
@@ -26,9 +25,6 @@ struct link_key {
 };
 
 struct error *link_key_insert(struct database *database, struct arena *arena, const struct link_key *key);
-
-/* The key in the first row, at `column` (its id) and the next (its sealed bytes); NULL when there is no row. */
-struct link_key *link_key_read(struct arena *arena, const struct rows *rows, size_t column);
 
 /* *key_out is NULL when there is none. */
 struct error *link_key_find_newest(struct database *database, struct arena *arena, struct link_key **key_out);

@@ -19,4 +19,5 @@ libghdomain_a_SOURCES += \
 	include/domain/file/file_usage.h \
 	src/domain/file/file_usage.c \
 	include/domain/file/link_key.h \
-	src/domain/file/link_key.c
+	src/domain/file/link_key.c \
+	src/domain/file/link_target_int.h
