@@ -6,6 +6,7 @@
 #include "api/handler/file_cursor_int.h"
 #include "api/handler/files_int.h"
 #include "api/handlers_int.h"
+#include "api/lists_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -77,12 +78,7 @@ static const struct schema_field list_query_fields[] = {
      .maximum = 35,
      .offset = offsetof(struct list_query, until),
      .description = "RFC 3339: files that were added before."},
-    {.name = "limit",
-     .type = SCHEMA_INTEGER,
-     .minimum = 1,
-     .maximum = LIMIT_PAGE_MAX,
-     .fallback = LIMIT_TEXT(LIMIT_PAGE_DEFAULT),
-     .offset = offsetof(struct list_query, limit)},
+    {LISTS_LIMIT(struct list_query)},
     {.name = "cursor",
      .type = SCHEMA_TEXT,
      .minimum = 1,

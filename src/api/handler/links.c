@@ -4,6 +4,7 @@
 
 #include "api/handler/files_int.h"
 #include "api/handlers_int.h"
+#include "api/lists_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -68,16 +69,8 @@ struct list_query {
 };
 
 static const struct schema_field query_fields[] = {
-    {.name = "limit",
-     .type = SCHEMA_INTEGER,
-     .minimum = 1,
-     .maximum = LIMIT_PAGE_MAX,
-     .fallback = LIMIT_TEXT(LIMIT_PAGE_DEFAULT),
-     .offset = offsetof(struct list_query, limit)},
-    {.name = "cursor",
-     .type = SCHEMA_ID,
-     .offset = offsetof(struct list_query, cursor),
-     .description = "nextCursor of the page before."},
+    {LISTS_LIMIT(struct list_query)},
+    {LISTS_CURSOR(struct list_query)},
 };
 
 const struct schema links_query_schema = {

@@ -5,6 +5,7 @@
 #include "api/handler/members_int.h"
 #include "api/handler/views_int.h"
 #include "api/handlers_int.h"
+#include "api/lists_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/limits.h"
@@ -154,16 +155,8 @@ struct list_query {
 };
 
 static const struct schema_field list_query_fields[] = {
-    {.name = "limit",
-     .type = SCHEMA_INTEGER,
-     .minimum = 1,
-     .maximum = LIMIT_PAGE_MAX,
-     .fallback = LIMIT_TEXT(LIMIT_PAGE_DEFAULT),
-     .offset = offsetof(struct list_query, limit)},
-    {.name = "cursor",
-     .type = SCHEMA_ID,
-     .offset = offsetof(struct list_query, cursor),
-     .description = "nextCursor of the page before."},
+    {LISTS_LIMIT(struct list_query)},
+    {LISTS_CURSOR(struct list_query)},
     {.name = "status",
      .type = SCHEMA_CHOICE,
      .choices = "awaiting-first-login|awaiting-confirmation|active|disabled",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/handlers_int.h"
+#include "api/lists_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/limits.h"
@@ -170,12 +171,7 @@ struct history_query {
 };
 
 static const struct schema_field query_fields[] = {
-    {.name = "limit",
-     .type = SCHEMA_INTEGER,
-     .minimum = 1,
-     .maximum = LIMIT_PAGE_MAX,
-     .fallback = LIMIT_TEXT(LIMIT_PAGE_DEFAULT),
-     .offset = offsetof(struct history_query, limit)},
+    {LISTS_LIMIT(struct history_query)},
     {.name = "cursor",
      .type = SCHEMA_INTEGER,
      .minimum = 1,

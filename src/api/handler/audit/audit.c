@@ -4,6 +4,7 @@
 
 #include "api/handler/audit/audit_int.h"
 #include "api/handlers_int.h"
+#include "api/lists_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -63,12 +64,7 @@ static const struct schema_field query_fields[] = {
      .maximum = 35,
      .offset = offsetof(struct audit_query, until),
      .description = "RFC 3339, excluded."},
-    {.name = "limit",
-     .type = SCHEMA_INTEGER,
-     .minimum = 1,
-     .maximum = LIMIT_PAGE_MAX,
-     .fallback = LIMIT_TEXT(LIMIT_PAGE_DEFAULT),
-     .offset = offsetof(struct audit_query, limit),
+    {LISTS_LIMIT(struct audit_query),
      .description = "An export without it has up to " LIMIT_TEXT(LIMIT_AUDIT_EXPORT) " rows."},
     {.name = "cursor",
      .type = SCHEMA_ID,
