@@ -50,9 +50,9 @@ def accounts(stack, database):
 
 @pytest.fixture(scope="session")
 def library():
-    """support_faults.c as a library to preload."""
+    """preload/faults.c as a library to preload."""
     path = os.environ.get("GATEHOUSE_FAULTS")
-    assert path and os.path.exists(path), "GATEHOUSE_FAULTS must name the library made from support_faults.c"
+    assert path and os.path.exists(path), "GATEHOUSE_FAULTS must name the library made from preload/faults.c"
     return path
 
 

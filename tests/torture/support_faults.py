@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The test's side of support_faults.c: which call of a worker is to fail, and what became of it."""
+"""The test's side of preload/faults.c: which call of a worker is to fail, and what became of it."""
 
 import mmap
 import os
 import struct
 
-# In the order of enum operation in support_faults.c.
+# In the order of enum operation in preload/faults.c.
 OPERATIONS = ("openat", "write", "fsync", "close", "fchmod", "mkdirat", "linkat", "utimensat", "unlinkat", "fstat",
               "fstatat", "read", "pread")
 HEAD = struct.Struct("<6I")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The test's side of support_memory.c: which allocation of a worker is to fail, and what became of it."""
+"""The test's side of preload/memory.c: which allocation of a worker is to fail, and what became of it."""
 
 import contextlib
 import mmap
@@ -7,7 +7,7 @@ import os
 import signal
 import struct
 
-# As struct control in support_memory.c.
+# As struct control in preload/memory.c.
 MEMORY = struct.Struct("<4I")
 # Our own last words without memory, and those of libfcgi, which holds an assertion against it.
 WORDS = ("gatehouse: out of memory: ", "fcgiapp.c")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The test's side of support_places.c: at which place of a command a call is to fail, and which places there are."""
+"""The test's side of preload/places.c: at which place of a command a call is to fail, and which places there are."""
 
 import errno
 import mmap
@@ -10,7 +10,7 @@ import struct
 
 from support.effort import FULL
 
-# In the order of enum kind in support_places.c, with the ways in which a call of the kind fails: errno, or 0 where half
+# In the order of enum kind in preload/places.c, with the ways in which a call of the kind fails: errno, or 0 where half
 # of the bytes move. 1 and 0 of a statement: refused by the server, lost on its way.
 KINDS = {
     "open": (errno.EACCES, errno.ENOSPC, errno.EMFILE, errno.EIO),

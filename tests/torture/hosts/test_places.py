@@ -21,7 +21,7 @@ FOR_CALLERS = "our side"
 @pytest.fixture(scope="module", name="places")
 def fixture_places(site, tmp_path_factory):
     library = os.environ.get("GATEHOUSE_PLACES")
-    assert library and os.path.exists(library), "GATEHOUSE_PLACES must name the library made from support_places.c"
+    assert library and os.path.exists(library), "GATEHOUSE_PLACES must name the library made from preload/places.c"
     return Places(tmp_path_factory.mktemp("places"), library, site.host.folder)
 
 

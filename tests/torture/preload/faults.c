@@ -7,22 +7,18 @@
  * path below the folder; all others pass untouched.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* In the order of OPERATIONS in faults.py. */
+#include "watched.h"
+
+/* In the order of OPERATIONS in support_faults.py. */
 enum operation {
     OPENAT,
     WRITE,
@@ -51,52 +47,12 @@ struct control {
 };
 
 static struct control *control;
-static const char *folder;
-static size_t folder_length;
 static dev_t failed_device;
 static ino_t failed_inode;
 
-static void *real(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
-
 __attribute__((constructor)) static void start(void)
 {
-    const char *path = getenv("TORTURE_CONTROL");
-    folder = getenv("TORTURE_FOLDER");
-    if (path == NULL || folder == NULL)
-        return;
-    folder_length = strlen(folder);
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    void *mapping = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (mapping == MAP_FAILED) {
-        (void)fprintf(stderr, "faults: %s cannot be mapped\n", path);
-        abort();
-    }
-    (void)close(fd);
-    control = mapping;
-}
-
-static bool below(const char *path)
-{
-    return strncmp(path, folder, folder_length) == 0 && (path[folder_length] == '/' || path[folder_length] == '\0');
-}
-
-static bool watched_fd(int fd)
-{
-    char link[64], path[PATH_MAX];
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    if (length <= 0)
-        return false;
-    path[length] = '\0';
-    return below(path);
-}
-
-static bool watched_path(int directory, const char *path)
-{
-    return *path == '/' ? below(path) : watched_fd(directory);
+    control = watched_start("TORTURE_CONTROL", "TORTURE_FOLDER", sizeof *control);
 }
 
 /* Whether this call of the kind is the one that fails; errno is set then. `half`: it may be cut short instead. */
@@ -124,7 +80,7 @@ int openat(int directory, const char *path, int flags, ...)
     va_start(list, flags);
     mode_t mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(list, mode_t) : 0;
     va_end(list);
-    if (fails(OPENAT, control != NULL && watched_path(directory, path), NULL))
+    if (fails(OPENAT, watched_path(directory, path), NULL))
         return -1;
     return call(directory, path, flags, mode);
 }
@@ -133,7 +89,7 @@ ssize_t write(int fd, const void *bytes, size_t length)
 {
     ssize_t (*call)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))real("write");
     bool half = false;
-    if (fails(WRITE, control != NULL && watched_fd(fd), &half))
+    if (fails(WRITE, watched_fd(fd), &half))
         return -1;
     return call(fd, bytes, half && length > 1 ? length / 2 : length);
 }
@@ -142,7 +98,7 @@ ssize_t read(int fd, void *bytes, size_t length)
 {
     ssize_t (*call)(int, void *, size_t) = (ssize_t(*)(int, void *, size_t))real("read");
     bool half = false;
-    if (fails(READ, control != NULL && watched_fd(fd), &half))
+    if (fails(READ, watched_fd(fd), &half))
         return -1;
     return call(fd, bytes, half && length > 1 ? length / 2 : length);
 }
@@ -151,7 +107,7 @@ ssize_t pread(int fd, void *bytes, size_t length, off_t at)
 {
     ssize_t (*call)(int, void *, size_t, off_t) = (ssize_t(*)(int, void *, size_t, off_t))real("pread");
     bool half = false;
-    if (fails(PREAD, control != NULL && watched_fd(fd), &half))
+    if (fails(PREAD, watched_fd(fd), &half))
         return -1;
     return call(fd, bytes, half && length > 1 ? length / 2 : length, at);
 }
@@ -159,7 +115,7 @@ ssize_t pread(int fd, void *bytes, size_t length, off_t at)
 int fsync(int fd)
 {
     int (*call)(int) = (int (*)(int))real("fsync");
-    if (control == NULL || !watched_fd(fd))
+    if (!watched_fd(fd))
         return call(fd);
     struct stat status;
     bool file = fstatat(fd, "", &status, AT_EMPTY_PATH) == 0 && S_ISREG(status.st_mode);
@@ -193,7 +149,7 @@ int close(int fd)
     int (*call)(int) = (int (*)(int))real("close");
     if (control != NULL)
         forget_failed(fd);
-    bool fail = fails(CLOSE, control != NULL && watched_fd(fd), NULL);
+    bool fail = fails(CLOSE, watched_fd(fd), NULL);
     int number = errno;
     int result = call(fd);
     if (!fail)
@@ -205,47 +161,46 @@ int close(int fd)
 int fchmod(int fd, mode_t mode)
 {
     int (*call)(int, mode_t) = (int (*)(int, mode_t))real("fchmod");
-    return fails(FCHMOD, control != NULL && watched_fd(fd), NULL) ? -1 : call(fd, mode);
+    return fails(FCHMOD, watched_fd(fd), NULL) ? -1 : call(fd, mode);
 }
 
 int mkdirat(int directory, const char *path, mode_t mode)
 {
     int (*call)(int, const char *, mode_t) = (int (*)(int, const char *, mode_t))real("mkdirat");
-    return fails(MKDIRAT, control != NULL && watched_path(directory, path), NULL) ? -1 : call(directory, path, mode);
+    return fails(MKDIRAT, watched_path(directory, path), NULL) ? -1 : call(directory, path, mode);
 }
 
 int linkat(int from, const char *source, int to, const char *target, int flags)
 {
     int (*call)(int, const char *, int, const char *, int) =
         (int (*)(int, const char *, int, const char *, int))real("linkat");
-    return fails(LINKAT, control != NULL && watched_path(to, target), NULL) ? -1
-                                                                            : call(from, source, to, target, flags);
+    return fails(LINKAT, watched_path(to, target), NULL) ? -1 : call(from, source, to, target, flags);
 }
 
 int utimensat(int directory, const char *path, const struct timespec times[2], int flags)
 {
     int (*call)(int, const char *, const struct timespec *, int) =
         (int (*)(int, const char *, const struct timespec *, int))real("utimensat");
-    bool watched = control != NULL && watched_path(directory, path);
+    bool watched = watched_path(directory, path);
     return fails(UTIMENSAT, watched, NULL) ? -1 : call(directory, path, times, flags);
 }
 
 int unlinkat(int directory, const char *path, int flags)
 {
     int (*call)(int, const char *, int) = (int (*)(int, const char *, int))real("unlinkat");
-    return fails(UNLINKAT, control != NULL && watched_path(directory, path), NULL) ? -1 : call(directory, path, flags);
+    return fails(UNLINKAT, watched_path(directory, path), NULL) ? -1 : call(directory, path, flags);
 }
 
 int fstat(int fd, struct stat *status)
 {
     int (*call)(int, struct stat *) = (int (*)(int, struct stat *))real("fstat");
-    return fails(FSTAT, control != NULL && watched_fd(fd), NULL) ? -1 : call(fd, status);
+    return fails(FSTAT, watched_fd(fd), NULL) ? -1 : call(fd, status);
 }
 
 int fstatat(int directory, const char *restrict path, struct stat *restrict status, int flags)
 {
     int (*call)(int, const char *, struct stat *, int) =
         (int (*)(int, const char *, struct stat *, int))real("fstatat");
-    bool watched = control != NULL && *path != '\0' && watched_path(directory, path);
+    bool watched = *path != '\0' && watched_path(directory, path);
     return fails(FSTATAT, watched, NULL) ? -1 : call(directory, path, status, flags);
 }

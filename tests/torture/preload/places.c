@@ -11,11 +11,9 @@
  */
 #define _GNU_SOURCE
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <link.h>
 #include <mysql.h>
 #include <signal.h>
@@ -23,13 +21,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "watched.h"
 
 #define FRAMES 40
 #define PLACES 4096
@@ -83,15 +81,8 @@ struct control {
 };
 
 static struct control *control;
-static const char *folder;
-static size_t folder_length;
 static uintptr_t program_begin, program_end;
 static __thread bool inside;
-
-static void *real(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
 
 /* The first object is the program itself. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *context)
@@ -108,21 +99,9 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *context)
 __attribute__((constructor)) static void start(void)
 {
     void *frames[2];
-    const char *path = getenv("PLACES_CONTROL");
-    folder = getenv("PLACES_FOLDER");
-    if (path == NULL || folder == NULL)
-        return;
-    folder_length = strlen(folder);
     (void)dl_iterate_phdr(find_program, NULL);
     (void)backtrace(frames, 2); /* it loads a library when it is called first */
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    void *mapping = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (mapping == MAP_FAILED) {
-        (void)fprintf(stderr, "places: %s cannot be mapped\n", path);
-        abort();
-    }
-    (void)close(fd);
-    control = mapping;
+    control = watched_start("PLACES_CONTROL", "PLACES_FOLDER", sizeof *control);
 }
 
 /* ---- places --------------------------------------------------------------------------------------------- */
@@ -183,31 +162,6 @@ static bool fails(enum kind kind, bool watched, bool *half)
     }
     errno = control->number;
     return true;
-}
-
-static bool below(const char *path)
-{
-    return strncmp(path, folder, folder_length) == 0 && (path[folder_length] == '/' || path[folder_length] == '\0');
-}
-
-static bool watched_fd(int fd)
-{
-    char link[64], path[PATH_MAX];
-    if (control == NULL || fd < 0)
-        return false;
-    int before = errno;
-    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    errno = before;
-    if (length <= 0)
-        return false;
-    path[length] = '\0';
-    return below(path);
-}
-
-static bool watched_path(int directory, const char *path)
-{
-    return control != NULL && (*path == '/' ? below(path) : directory != AT_FDCWD && watched_fd(directory));
 }
 
 /* ---- files ---------------------------------------------------------------------------------------------- */
