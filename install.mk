@@ -41,7 +41,7 @@ nodist_systemd_DATA = systemd/gatehouse.service systemd/gatehouse-login.service 
 nodist_systemd_DATA += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service systemd/gatehouse-scrub.service
 dist_systemd_DATA = systemd/gatehouse-backup.timer systemd/gatehouse-fsck.timer systemd/gatehouse-purge.timer systemd/gatehouse-scrub.timer
 nodist_logrotate_DATA = logrotate/gatehouse
-EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart tools/lib/emulators \
+EXTRA_DIST += tools/quickstart tools/test tools/lib/needs.py tools/lib/packages tools/lib/packages.txt tools/lib/quickstart tools/lib/emulators \
 	tools/lib/testing tests/tools tools/lib/containers tools/lib/debian13 tools/lib/package tools/lib/promtool \
 	tools/generate-clients clients
 EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-upload.service.in \

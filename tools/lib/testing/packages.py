@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The Debian packages that the chosen kinds need; tools/lib/packages does the work."""
+"""The Debian packages that the chosen kinds need."""
 
+import pathlib
 import platform
 import subprocess
+import sys
 
 from problem import Problem
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+import needs  # noqa: E402
 
 ALWAYS = ("base", "build", "unit")
 ROOTED = ("debian13", "package")
@@ -50,21 +55,11 @@ def leave_out(chosen):
 
 def require(chosen):
     """Installs what is missing, or says what is."""
-    tool = str(chosen.top / "tools" / "lib" / "packages")
     if any(kind in chosen.kinds for kind in ROOTED):
         leave_out(chosen)
     groups = sorted({*ALWAYS, *(group for kind in chosen.kinds if kind not in chosen.left_out
                      for group in GROUPS.get(kind, ()))})
-    missing = subprocess.run([tool, "missing", *groups], stdout=subprocess.PIPE, text=True, check=False,
-                             stdin=subprocess.DEVNULL)
-    if missing.returncode != 0:
-        raise Problem("The installed packages could not be listed; is this a Debian machine?")
-    names = missing.stdout.split()
-    if not names:
-        return
-    if chosen.no_install:
-        raise Problem(f"These packages are missing: {' '.join(names)}. Install with apt-get install {' '.join(names)}, "
-                      "or leave out --no-install.")
-    print(f"Installing packages: {' '.join(names)}", flush=True)
-    if subprocess.run([tool, "install", *names], check=False, stdin=subprocess.DEVNULL).returncode != 0:
-        raise Problem("The packages could not be installed; the lines above say why.")
+    try:
+        needs.meet(groups, not chosen.no_install, lambda line: print(line, flush=True))
+    except needs.Unmet as unmet:
+        raise Problem(str(unmet)) from None
