@@ -17,7 +17,7 @@ from support.client import Api  # noqa: E402
 from support.database import Database  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.openapi import Document  # noqa: E402
-from support.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
+from support.runs.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
 from support_ceph import Ceph  # noqa: E402
 from support_fixtures import figures, full, pytest_sessionstart, stack  # noqa: E402, F401
 

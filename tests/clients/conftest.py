@@ -24,7 +24,7 @@ from gatehouse_client import Gatehouse  # noqa: E402
 from gatehouse_client.models import NewOrganisation, NewUser, SignupRequest, UsernameRequest  # noqa: E402
 
 from support import mail  # noqa: E402
-from support.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
+from support.runs.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
 from support.stack import Stack  # noqa: E402
 from support_break import Breaker  # noqa: E402
 from support_names import fresh_email, fresh_password  # noqa: E402

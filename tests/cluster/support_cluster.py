@@ -10,10 +10,10 @@ import subprocess
 
 import pymysql
 import requests
-from support import haproxy
 from support.database import Database
 from support.parts import Parts
 from support.stack import Stack, wait_until
+from support.wire import haproxy
 
 # In this order a host dies: what still takes requests goes first.
 PARTS = ("nginx", "workers", "login", "uploads", "jobs")

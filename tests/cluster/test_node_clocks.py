@@ -9,12 +9,12 @@ import re
 import subprocess
 
 import pymysql
-from files import support_tus as tus
 from support import files, samples
 from support.accounts import invitation
 from support.database import key
 from support.stack import wait_until
 from support_clock import APART, AheadNode
+from uploads import support_tus as tus
 
 NODE = "db1"
 # A machine that is busy may take so long between two steps.

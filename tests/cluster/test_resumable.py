@@ -11,11 +11,11 @@ import time
 import uuid
 
 import pytest
-from files import support_tus as tus
-from files.support_uploader import Uploader
 from support.database import key
 from support.parallel import count, run
 from support.stack import wait_until
+from uploads import support_tus as tus
+from uploads.support_uploader import Uploader
 
 UPLOADERS = 3
 # A writer whose host is lost keeps others out for half a minute, which only a full run waits for; test_clients.py has a

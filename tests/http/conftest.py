@@ -16,7 +16,7 @@ import requests
 sys.pycache_prefix = os.environ.get("GATEHOUSE_TEST_PYCACHE")
 sys.dont_write_bytecode = not sys.pycache_prefix
 
-from support import deviations, files, samples, sharing  # noqa: E402
+from support import files, samples  # noqa: E402
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
 from support.database import Database  # noqa: E402
@@ -25,7 +25,8 @@ from support.mail import Mailbox  # noqa: E402
 from support.members import Members  # noqa: E402
 from support.openapi import Document  # noqa: E402
 from support.programs import crash  # noqa: E402
-from support.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
+from support.runs import deviations, sharing  # noqa: E402
+from support.runs.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
 from support.stack import Stack  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]

@@ -20,7 +20,7 @@ from support.client import Api  # noqa: E402
 from support.database import Database  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.openapi import Document  # noqa: E402
-from support.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
+from support.runs.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
 from support.stack import Stack  # noqa: E402
 from support_ledger import Ledger  # noqa: E402
 

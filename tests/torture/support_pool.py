@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 import threading
 
-from support import fastcgi_client
 from support.stack import wait_until
+from support.wire import fastcgi_client
 
 
 class Pool:

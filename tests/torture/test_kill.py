@@ -8,9 +8,9 @@ import threading
 import time
 
 import support_ledger as ledgers
-from support_clients import Clients, Reader, children, every_worker_answers
-from support.effort import cases
+from support.runs.effort import cases
 from support.stack import wait_until
+from support_clients import Clients, Reader, children, every_worker_answers
 
 KILLS = 200
 # One of them every tenth of a second.

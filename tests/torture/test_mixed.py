@@ -10,9 +10,9 @@ import threading
 import time
 
 import support_ledger as ledgers
-from support_clients import Clients, Reader, children, every_worker_answers
-from support.effort import cases
+from support.runs.effort import cases
 from support.stack import wait_until
+from support_clients import Clients, Reader, children, every_worker_answers
 
 SECONDS = cases(15, 600)
 READERS = 3

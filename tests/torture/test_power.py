@@ -15,10 +15,10 @@ import pytest
 
 import support_disk as disks
 import support_ledger as ledgers
+from support.runs.effort import cases
+from support.stack import wait_until
 from support_faults import Faults
 from support_pool import Pool
-from support.effort import cases
-from support.stack import wait_until
 
 CUTS = cases(50, 200)  # of each file system
 DISK_MIB = 40 * CUTS  # holds what a fast machine stores between all of them; the image has holes

@@ -13,14 +13,14 @@ import time
 import uuid
 
 import support_ledger as ledgers
-from files import support_tus as tus
-from files.support_uploader import UPLOADS, Uploader
 from support import files, samples
 from support.programs import operator
 from support.stack import wait_until
 from support_pool import Pool
 from test_full import fill, release, small  # noqa: F401
 from test_kill import children
+from uploads import support_tus as tus
+from uploads.support_uploader import UPLOADS, Uploader
 
 KILLS = 200 if os.environ.get("GATEHOUSE_TEST_FULL") else 20
 

@@ -25,7 +25,6 @@ sys.path.append(os.environ.get("GATEHOUSE_PLAYWRIGHT", ""))
 
 from playwright.sync_api import expect, sync_playwright  # noqa: E402
 
-from support import sharing  # noqa: E402
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
 from support.database import Database  # noqa: E402
@@ -33,7 +32,8 @@ from support.logs import Logs  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.members import Members  # noqa: E402
 from support.openapi import Document  # noqa: E402
-from support.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
+from support.runs import sharing  # noqa: E402
+from support.runs.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
 from support.stack import Stack  # noqa: E402
 from support_screen import Screens  # noqa: E402
 from support_visit import PATIENCE_MS, Visit  # noqa: E402

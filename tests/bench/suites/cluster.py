@@ -21,7 +21,7 @@ from suites.files import sign_in
 from suites.login import accounts
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "http"))
-from support import haproxy  # noqa: E402
+from support.wire import haproxy  # noqa: E402
 
 HOSTS = (1, 2, 3)
 SHARED = "3 hosts that share the load of 1"

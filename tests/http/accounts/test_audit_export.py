@@ -16,10 +16,11 @@ import pytest
 
 from accounts.test_audit_owners import OWN, rows
 from accounts.test_audit_trail import AUDIT, ITEM
-from support import effort, fastcgi_client
 from support.database import key
 from support.programs import crash, system
+from support.runs import effort
 from support.stack import wait_until
+from support.wire import fastcgi_client
 
 CSV, NDJSON = "text/csv", "application/x-ndjson"
 MOST = 100_000

@@ -9,16 +9,16 @@ import uuid
 
 import pytest
 
-from files import support_tus as tus
 from support import files, members as team, samples
 from support.accounts import fresh_password
 from support.client import shape
 from support.database import key
-from support.effort import cases
 from support.email_changes import ask, changed
 from support.members import USERS
 from support.programs import crash
+from support.runs.effort import cases
 from support.stack import wait_until
+from uploads import support_tus as tus
 
 MOST = 160
 NUMBER = itertools.count(100)

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from support import timing
 from support.client import shape
 from support.database import key
 from support.programs import crash
+from support.runs import timing
 
 pytestmark = pytest.mark.alone
 

@@ -9,8 +9,8 @@ import pytest
 from support import mail, members as team
 from support.accounts import fresh_email, fresh_password
 from support.client import failing, shape
-from support.effort import cases
 from support.members import USERS
+from support.runs.effort import cases
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 

@@ -4,8 +4,8 @@ and goes meanwhile; and a first page of many rows reads few of them."""
 
 import pytest
 
-from support.effort import cases
 from support.lists import OPERATIONS, SHORT, WAYS, Rows, page
+from support.runs.effort import cases
 
 STANDING = 60
 FEW = 10000

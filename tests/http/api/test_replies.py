@@ -10,8 +10,8 @@ import uuid
 import pytest
 import requests
 
-from support import raw
 from support.client import REQUEST_ID, check_error
+from support.wire import raw
 
 pytestmark = pytest.mark.web_server
 

@@ -8,8 +8,8 @@ is a breach. A row is (name, chunks); each chunk is sent on its own. build() mak
 import random
 import struct
 
-from support.fastcgi_client import (ABORT_REQUEST, AUTHORIZER, DATA, END_REQUEST, FILTER, GET_VALUES, PARAMS, STDIN,
-                                    STDOUT, begin, environment, pair, pairs, record, stream)
+from support.wire.fastcgi_client import (ABORT_REQUEST, AUTHORIZER, DATA, END_REQUEST, FILTER, GET_VALUES, PARAMS,
+                                         STDIN, STDOUT, begin, environment, pair, pairs, record, stream)
 
 BEGIN = 1
 

@@ -13,11 +13,12 @@ import uuid
 import pytest
 
 from edge import fastcgi_attacks
-from support import fastcgi_client, raw, samples
+from support import samples
 from support.client import check_error
-from support.fastcgi_client import PARAMS, STDIN, begin, environment, pairs, record, stream
 from support.programs import system
 from support.stack import wait_until
+from support.wire import fastcgi_client, raw
+from support.wire.fastcgi_client import PARAMS, STDIN, begin, environment, pairs, record, stream
 
 FLOOR = 34
 ROWS = fastcgi_attacks.build("")

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from edge import request_attacks
-from support import raw
 from support.client import REQUEST_ID, check_error, check_headers
+from support.wire import raw
 
 pytestmark = pytest.mark.web_server
 

@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from support import fastcgi_client
 from support.programs import system
 from support.stack import wait_until
+from support.wire import fastcgi_client
 
 
 def run(stack, *arguments, stdin=subprocess.DEVNULL, **environment):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Files: uploads and downloads, ranges, links, lists, quotas, types, the virus scanner."""
+"""Files that are there: downloads, ranges, links, lists, orders, quotas, archive."""

@@ -4,7 +4,7 @@
 import concurrent.futures
 
 from support import files, samples
-from support.effort import cases
+from support.runs.effort import cases
 
 
 def test_archiving_answers_the_record_with_status_archived(keeper, stored):

@@ -7,9 +7,10 @@ import uuid
 
 import pytest
 
-from support import files, raw, samples
+from support import files, samples
 from support.client import check_error
 from support.multipart import Part
+from support.wire import raw
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,10 @@ import urllib.parse
 
 import pytest
 
-from support import files, raw
+from support import files
 from support.client import check_error
 from support.programs.streaming import streaming
+from support.wire import raw
 
 pytestmark = pytest.mark.web_server
 

@@ -12,11 +12,12 @@ import time
 
 import pytest
 
-from support import fastcgi_client, files, multipart, samples
+from support import files, multipart, samples
 from support.client import check_error
 from support.database import key
 from support.programs import crash, system
 from support.stack import wait_until
+from support.wire import fastcgi_client
 
 
 @pytest.fixture()

@@ -10,7 +10,7 @@ import sys
 import urllib.parse
 import uuid
 
-from support import fastcgi_client
+from support.wire import fastcgi_client
 import pytest
 
 from operations import support_hostile as hostile

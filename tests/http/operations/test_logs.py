@@ -8,10 +8,11 @@ import uuid
 
 import pytest
 
-from support import files, raw, samples
+from support import files, samples
 from support.accounts import fresh_password, invitation
 from support.programs import system
 from support.stack import wait_until
+from support.wire import raw
 
 pytestmark = pytest.mark.web_server
 

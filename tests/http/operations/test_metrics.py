@@ -11,11 +11,12 @@ import uuid
 import pytest
 
 from operations.support_outbox import held_job
-from support import fastcgi_client, files, samples
+from support import files, samples
 from support.client import check_error
 from support.metrics import Scrape, scrape
 from support.programs import crash, operator, system
 from support.stack import wait_until
+from support.wire import fastcgi_client
 
 
 def test_promtool_has_nothing_to_say(api, promtool):

@@ -9,9 +9,9 @@ import signal
 
 import pytest
 
-from support import raw
 from support.client import check_error
 from support.stack import wait_until
+from support.wire import raw
 
 ASKED = 150
 # As many sign-ins may wait as the pool's socket lets (spawn-fcgi -b), and by the kernel's way of counting one more.

@@ -11,10 +11,11 @@ import uuid
 
 import pytest
 
-from support import files, samples, timing
+from support import files, samples
 from support.client import shape
 from support.database import key
 from support.members import USERS
+from support.runs import timing
 
 PAIRS = 100
 TUS = {"Tus-Resumable": "1.0.0"}

@@ -14,8 +14,8 @@ from support import members as team
 from support.accounts import fresh_email, fresh_password, invitation
 from support.client import failing
 from support.database import key
-from support.effort import cases
 from support.members import USERS
+from support.runs.effort import cases
 
 FLOOR = 40
 ATTEMPTS = json.loads(

@@ -7,9 +7,10 @@ import uuid
 
 import pytest
 
-from support import files, samples, timing
+from support import files, samples
 from support.client import shape
 from support.database import key
+from support.runs import timing
 
 WAYS = [("GET", ""), ("HEAD", ""), ("GET", "/info"), ("HEAD", "/info"), ("DELETE", ""),
         ("GET", "?download=1")]

@@ -10,10 +10,10 @@ import uuid
 
 import pytest
 
-from support import timing
 from support.client import shape
 from support.database import Database, key
 from support.members import USERS
+from support.runs import timing
 from support.stack import wait_until
 
 CASES = json.loads((pathlib.Path(__file__).parent / "session_escalations.json").read_text(encoding="utf-8"))

@@ -9,8 +9,8 @@ import pytest
 from permissions import support_rules as model
 from support.client import shape
 from support.database import key
-from support.effort import cases
 from support.members import USERS
+from support.runs.effort import cases
 
 PATH = "/customers/authorise/simulate"
 UNKNOWN = "01890000-0000-7000-8000-000000000000"

@@ -9,10 +9,10 @@ import uuid
 
 import pytest
 
-from support import fastcgi_client
 from support.database import key
 from support.programs import operator, system
 from support.stack import wait_until
+from support.wire import fastcgi_client
 
 FILES, PEOPLE = "/system/files", "/customers/organisations/users"
 PATIENCE_SECONDS = 30

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from support.deviations import PATH
+from support.runs.deviations import PATH
 
 HERE = pathlib.Path(__file__).resolve().parents[1]
 LISTS = json.loads(PATH.read_text(encoding="utf-8"))

@@ -13,9 +13,9 @@ from providers.support_held import Held
 from support import mail
 from support.accounts import fresh_email, fresh_password
 from support.database import key
-from support.effort import cases
 from support.email_changes import CANCEL, CONFIRM, ask, cancel, changed, code_to, confirm, notice_to, signs_in
 from support.programs import crash
+from support.runs.effort import cases
 from support.stack import wait_until
 
 # More messages to the database than either step needs.

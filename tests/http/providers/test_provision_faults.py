@@ -10,7 +10,7 @@ import pytest
 
 from providers import support_clouds as clouds
 from providers.test_provision import COGNITO, KEYCLOAK, ROOT, Operator, deeds
-from support.effort import FULL
+from support.runs.effort import FULL
 
 # What must not be told to whoever runs it.
 SECRETS = ("generated secret", "admin's password", "secret of gatehouse")

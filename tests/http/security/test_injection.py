@@ -11,8 +11,8 @@ import uuid
 
 from support import files, samples
 from support.accounts import fresh_email
-from support.effort import cases
 from support.multipart import Part
+from support.runs.effort import cases
 
 # A text that is carried out sleeps for longer than the client waits for any answer.
 BEGINNINGS = ["'", '"', "`", "')", "'))", '")', "1", "\\'", "%27", "' --"]

@@ -10,9 +10,9 @@ import json
 import pytest
 
 from sessions import browser_attacks
-from support import raw
 from support.client import anonymous
 from support.programs import system
+from support.wire import raw
 
 NAME = "gatehouse-refresh"
 SAME = {"Sec-Fetch-Site": "same-origin"}

@@ -14,9 +14,9 @@ import pytest
 
 from support.client import anonymous, shape
 from support.database import key
-from support.effort import cases
 from support.members import USERS
 from support.programs import system
+from support.runs.effort import cases
 from support.stack import wait_until
 
 SESSIONS = "/customers/sessions"

@@ -5,8 +5,8 @@ raw HTTP."""
 import pytest
 
 from sessions import token_attacks
-from support import fastcgi_client, raw
 from support.client import anonymous, check_error
+from support.wire import fastcgi_client, raw
 
 pytestmark = pytest.mark.web_server
 

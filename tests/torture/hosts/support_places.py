@@ -8,7 +8,7 @@ import random
 import signal
 import struct
 
-from support.effort import FULL
+from support.runs.effort import FULL
 
 # In the order of enum kind in preload/places.c, with the ways in which a call of the kind fails: errno, or 0 where half
 # of the bytes move. 1 and 0 of a statement: refused by the server, lost on its way.

@@ -8,8 +8,8 @@ import random
 import types
 
 from support import mail
-from support.effort import FULL
 from support.programs import system
+from support.runs.effort import FULL
 from support_outbound import FAULTS
 
 UNAVAILABLE = ("identityProvider.unavailable", "storage.unavailable")

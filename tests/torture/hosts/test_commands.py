@@ -10,8 +10,8 @@ import subprocess
 
 import pytest
 
-from support.effort import FULL
 from support.programs import operator
+from support.runs.effort import FULL
 from support.stack import wait_until
 from support_commands import COMMANDS, TALKERS
 from support_places import EVERY

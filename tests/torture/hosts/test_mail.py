@@ -10,8 +10,8 @@ import pytest
 from mail.support_smtp_server import Server
 from providers import support_remote as remote
 from support.accounts import fresh_email, invitation
-from support.effort import FULL
 from support.programs.host import Host
+from support.runs.effort import FULL
 from support_outbound import MailProxy
 from support_site import Site, worker_of
 

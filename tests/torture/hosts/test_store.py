@@ -13,12 +13,12 @@ import sys
 import pytest
 
 import support_ledger as ledgers
-from files import support_tus as tus
 from providers import support_remote as remote
 from support import files, multipart, samples
 from support.programs.host import Host
 from support_outbound import HttpProxy
 from support_site import Kind, Site, each_call_fails_once, worker_of
+from uploads import support_tus as tus
 
 pytestmark = pytest.mark.hosts
 

@@ -12,7 +12,8 @@ from stacks import Stack
 
 NGINX_SHARES = 3
 WEB_SHARES = 2
-STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks", "resumable_rights")
+STORE_FILES = ("files/test_archive", "files/test_downloads", "files/test_storage", "uploads/test_resumable_protocol",
+               "uploads/test_resumable_breaks", "uploads/test_resumable_rights")
 
 
 class KindsOfService(Runner):
@@ -104,7 +105,7 @@ class KindsOfService(Runner):
         """The cases of files that tell of an S3 store, too."""
         http = self.tests / "http"
         return [http / "files" / "with_s3.py", http / "maintenance" / "test_fsck_and_purge.py",
-                *(http / "files" / f"test_{name}.py" for name in STORE_FILES)]
+                *(http / f"{name}.py" for name in STORE_FILES)]
 
     def run_store(self):
         """The cases of files once more, with their bytes in an S3 store."""
@@ -161,7 +162,7 @@ class KindsOfService(Runner):
         fetched = self.quick / "emulators"
         with Stack(self.chosen, self.steps, "with clients", self.cheap_passwords) as stack:
             if stack.ready:
-                self.pytest("uploads with clients", stack, [self.tests / "http" / "files" / "with_tus_clients.py"],
+                self.pytest("uploads with clients", stack, [self.tests / "http" / "uploads" / "with_tus_clients.py"],
                             self.clients_of_tus())
                 found = {"GATEHOUSE_API_CLIENTS": str(fetched / API_CLIENTS),
                          "GATEHOUSE_DOCUMENT_LINT": str(fetched / LINT),

@@ -15,8 +15,8 @@ import subprocess
 import tempfile
 import urllib.parse
 
-from support import fastcgi_client
 from support.stack import wait_until
+from support.wire import fastcgi_client
 
 
 class Worker:

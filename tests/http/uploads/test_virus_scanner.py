@@ -7,13 +7,13 @@ import subprocess
 
 import pytest
 
-from files import support_tus as tus
-from files.support_clamd import EICAR_NAME, clamd
 from support import files, multipart, samples
 from support.client import check_error
 from support.metrics import Scrape
 from support.multipart import Part
 from support.programs import system
+from uploads import support_tus as tus
+from uploads.support_clamd import EICAR_NAME, clamd
 
 LIMIT = b"INSTREAM size limit exceeded. ERROR\0"
 

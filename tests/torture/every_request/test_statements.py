@@ -10,8 +10,8 @@ import pytest
 
 import support_ledger as ledgers
 from support.database import key
-from support.effort import FULL
 from support.members import USERS
+from support.runs.effort import FULL
 from support_ground import Ground
 from support_pool import Pool
 from support_proxy import StatementProxy

@@ -14,12 +14,13 @@ import uuid
 import pytest
 
 from edge.test_http2 import curl  # noqa: F401  # noqa: F401 # fixtures
-from files import support_spool as spool
-from files import support_tus as tus
-from support import fastcgi_client, files, multipart, samples
+from support import files, multipart, samples
 from support.client import check_error
 from support.programs import operator, system
 from support.stack import wait_until
+from support.wire import fastcgi_client
+from uploads import support_spool as spool
+from uploads import support_tus as tus
 
 CONNECTIONS = 8
 MIB = 1 << 20

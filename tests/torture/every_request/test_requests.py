@@ -7,7 +7,7 @@ import pathlib
 from support.openapi import Document
 from support_requests import MORE_REQUESTS, OTHER_REQUESTS, REQUESTS, USUAL, operations
 
-DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "openapi.json"
+DOCUMENT = pathlib.Path(__file__).resolve().parents[3] / "docs" / "openapi.json"
 TABLES = (REQUESTS, MORE_REQUESTS, OTHER_REQUESTS)
 
 

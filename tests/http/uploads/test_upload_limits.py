@@ -11,12 +11,13 @@ import time
 
 import pytest
 
-from files import support_spool as spool
-from files.test_before_body import MIB, ask, head, question, reply_of
-from support import fastcgi_client, files, samples
+from support import files, samples
 from support.client import check_error
 from support.programs import system
 from support.stack import wait_until
+from support.wire import fastcgi_client
+from uploads import support_spool as spool
+from uploads.test_before_body import MIB, ask, head, question, reply_of
 
 pytestmark = [pytest.mark.web_server, pytest.mark.upload_mode]
 LIMITED = 10_000

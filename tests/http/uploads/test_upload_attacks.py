@@ -4,10 +4,11 @@ served."""
 
 import pytest
 
-from files import upload_attacks
-from support import files, multipart, raw, samples
+from support import files, multipart, samples
 from support.client import check_error
 from support.multipart import Part
+from support.wire import raw
+from uploads import upload_attacks
 
 pytestmark = [pytest.mark.web_server, pytest.mark.upload_mode]
 

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from files import support_tus as tus
 from support import files, samples
 from support.programs import operator
 from support.stack import wait_until
+from uploads import support_tus as tus
 
 NUMBER = itertools.count()
 SIZE = 40_000

@@ -11,7 +11,7 @@ import json
 import os
 import pathlib
 
-SECONDS = json.loads((pathlib.Path(__file__).resolve().parents[1] / "seconds.json").read_text(encoding="utf-8"))
+SECONDS = json.loads((pathlib.Path(__file__).resolve().parents[2] / "seconds.json").read_text(encoding="utf-8"))
 
 
 def file(item):

@@ -8,8 +8,8 @@ import threading
 import time
 import uuid
 
-from files import support_tus as tus
 from support import samples
+from uploads import support_tus as tus
 
 UPLOADS = "/system/uploads"
 PATIENCE = 180

@@ -9,9 +9,9 @@ import subprocess
 
 import pytest
 
-from files import support_tus as tus
-from files.support_tus_programs import BROWSERS, CLIENTS, Clients
 from support import files, samples
+from uploads import support_tus as tus
+from uploads.support_tus_programs import BROWSERS, CLIENTS, Clients
 
 SIZE = 3_000_000
 CHUNK = 256 * 1024

@@ -4,8 +4,8 @@ method, lengths that nobody announces, and browsers of other origins."""
 
 import pytest
 
-from files import support_tus as tus
 from support import files, samples
+from uploads import support_tus as tus
 
 pytestmark = pytest.mark.web_server
 

@@ -5,8 +5,8 @@ import itertools
 
 import pytest
 
-from files import support_tus as tus
 from support import files, samples
+from uploads import support_tus as tus
 
 pytestmark = pytest.mark.web_server
 

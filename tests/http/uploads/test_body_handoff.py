@@ -9,10 +9,11 @@ import socket
 
 import pytest
 
-from support import fastcgi_client, files, multipart, samples
+from support import files, multipart, samples
 from support.client import check_error
 from support.programs import system
 from support.stack import wait_until
+from support.wire import fastcgi_client
 
 pytestmark = [pytest.mark.web_server, pytest.mark.upload_mode]
 

@@ -11,7 +11,7 @@ import pytest
 
 import support_ledger as ledgers
 from support.database import key
-from support.effort import FULL, cases
+from support.runs.effort import FULL, cases
 from support_ground import Ground
 from support_memory import Memory, leaves, revive
 from support_pool import Pool

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-PATH = pathlib.Path(__file__).resolve().parents[2] / "providers" / "deviations.json"
+PATH = pathlib.Path(__file__).resolve().parents[3] / "providers" / "deviations.json"
 
 
 def listed(emulator):

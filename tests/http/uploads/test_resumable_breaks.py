@@ -10,11 +10,11 @@ import time
 
 import pytest
 
-from files import support_tus as tus
 from files.test_large import BLOCK, PRIVATE_KIB, Watch, block, digest, purge
 from support import files, metrics, samples
 from support.programs import crash, operator
 from support.stack import wait_until
+from uploads import support_tus as tus
 
 SIZE = 400_000
 GIB = 1 << 30

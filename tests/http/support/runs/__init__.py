@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""How the cases of a run are drawn, shared out, timed and judged."""
