@@ -9,6 +9,7 @@
  * library then starts threads by clone(), whose flags a filter can look at.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <signal.h>
@@ -24,6 +25,11 @@
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
 #define SOCKET_TYPE 0xf /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
 
+/* A message that opens a TCP connection, which Landlock does not look at: it sees connect() alone. */
+#ifndef MSG_FASTOPEN
+#define MSG_FASTOPEN 0x20000000
+#endif
+
 /* clang-format off */
 static const char *const allowed[] = {
     /* files */
@@ -37,7 +43,7 @@ static const char *const allowed[] = {
     /* connections */
     "accept", "accept4", "connect", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2",
     "getpeername", "getsockname", "getsockopt", "pipe", "pipe2", "poll", "ppoll", "ppoll_time64", "pselect6",
-    "recvfrom", "recvmmsg", "recvmsg", "select", "sendmmsg", "sendmsg", "sendto", "setsockopt", "shutdown",
+    "recvfrom", "recvmmsg", "recvmsg", "select", "setsockopt", "shutdown",
     /* memory */
     "brk", "madvise", "membarrier", "mincore", "mlock", "mlock2", "mremap", "msync", "munlock", "munmap",
     /* processes, threads and signals */
@@ -55,7 +61,7 @@ static const char *const allowed[] = {
 /* Of the process that computes: memory, messages, its end. */
 static const char *const sniffer[] = {
     "brk", "clock_gettime", "clock_gettime64", "exit", "exit_group", "futex", "madvise", "mremap", "munmap", "recvmsg",
-    "restart_syscall", "rt_sigreturn", "sendmsg",
+    "restart_syscall", "rt_sigreturn",
 };
 
 /* Of its parent besides: to start and end it, and what libseccomp and the C library do meanwhile. */
@@ -116,12 +122,16 @@ static const struct condition conditions[] = {
     {"prctl", 0, WHOLE, PR_GET_DUMPABLE},
     {"prctl", 0, WHOLE, 0x53564d41}, /* PR_SET_VMA: the name of a piece of memory */
     {"prlimit64", 2, UINT64_MAX, 0}, /* asks, and sets nothing */
+    {"sendmmsg", 3, MSG_FASTOPEN, 0},
+    {"sendmsg", 2, MSG_FASTOPEN, 0},
+    {"sendto", 3, MSG_FASTOPEN, 0},
     {"socketpair", 0, WHOLE, AF_UNIX},
 };
 
 static const struct condition conditions_of_sniffer[] = {
     {"mmap", 2, PROT_EXEC, 0},
     {"mmap2", 2, PROT_EXEC, 0},
+    {"sendmsg", 2, MSG_FASTOPEN, 0},
 };
 
 static const struct condition conditions_of_keeper[] = {
@@ -166,18 +176,31 @@ static bool add_conditions(scmp_filter_ctx filter, const struct condition *rows,
     return true;
 }
 
-/* Streams and datagrams of Unix and the internet: nothing raw, no netlink, no other family. */
+/*
+ * Streams and datagrams of Unix, TCP and UDP: nothing raw, no netlink, no other family. No other protocol either:
+ * Landlock bounds TCP alone, and MPTCP and SCTP reach the same ports.
+ */
+static const struct {
+    uint64_t family;
+    uint64_t type;
+    uint64_t protocol;
+} sockets[] = {
+    {AF_UNIX, SOCK_STREAM, 0},  {AF_UNIX, SOCK_DGRAM, 0},
+    {AF_INET, SOCK_STREAM, 0},  {AF_INET, SOCK_STREAM, IPPROTO_TCP},
+    {AF_INET, SOCK_DGRAM, 0},   {AF_INET, SOCK_DGRAM, IPPROTO_UDP},
+    {AF_INET6, SOCK_STREAM, 0}, {AF_INET6, SOCK_STREAM, IPPROTO_TCP},
+    {AF_INET6, SOCK_DGRAM, 0},  {AF_INET6, SOCK_DGRAM, IPPROTO_UDP},
+};
+
 static bool add_sockets(scmp_filter_ctx filter)
 {
-    static const uint64_t families[] = {AF_UNIX, AF_INET, AF_INET6};
-    static const uint64_t types[] = {SOCK_STREAM, SOCK_DGRAM};
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
-            const struct scmp_arg_cmp arguments[] = {{0, SCMP_CMP_MASKED_EQ, WHOLE, families[i]},
-                                                     {1, SCMP_CMP_MASKED_EQ, SOCKET_TYPE, types[k]}};
-            if (!add(filter, SCMP_ACT_ALLOW, "socket", 2, arguments))
-                return false;
-        }
+    for (size_t i = 0; i < LENGTH(sockets); i++) {
+        const struct scmp_arg_cmp arguments[] = {{0, SCMP_CMP_MASKED_EQ, WHOLE, sockets[i].family},
+                                                 {1, SCMP_CMP_MASKED_EQ, SOCKET_TYPE, sockets[i].type},
+                                                 {2, SCMP_CMP_MASKED_EQ, WHOLE, sockets[i].protocol}};
+        if (!add(filter, SCMP_ACT_ALLOW, "socket", 3, arguments))
+            return false;
+    }
     return true;
 }
 

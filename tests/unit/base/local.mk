@@ -22,7 +22,10 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/base/test_metrics_totals.c \
 	tests/unit/base/test_name.c \
 	tests/unit/base/test_network.c \
+	tests/unit/base/sandbox/support_walls.c \
+	tests/unit/base/sandbox/support_walls.h \
 	tests/unit/base/sandbox/test_sandbox.c \
+	tests/unit/base/sandbox/test_sandbox_duties.c \
 	tests/unit/base/sandbox/test_sandbox_faults.c \
 	tests/unit/base/test_secret.c \
 	tests/unit/base/test_text.c

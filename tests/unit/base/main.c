@@ -21,6 +21,7 @@
     X(name)                                                                                                            \
     X(network)                                                                                                         \
     X(sandbox)                                                                                                         \
+    X(sandbox_duties)                                                                                                  \
     X(sandbox_faults)                                                                                                  \
     X(secret)                                                                                                          \
     X(text)                                                                                                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sandbox, from inside: what a captured process tries is denied, what the service does still works. */
+/* The sandbox, from inside: what a captured process tries is denied. */
 #include "base/sandbox/sandbox.h"
 
 #include <errno.h>
@@ -23,109 +23,54 @@
 
 #include "base/arena.h"
 #include "base/sandbox/sandbox_int.h"
+#include "base/sandbox/support_walls.h"
 #include "harness.h"
 
-/* How a child of a test ends. */
-enum end { END_DENIED, END_DONE, END_OTHER, END_KILLED };
+/* ---- probes ---- */
 
-/* The folders inside and outside, a port of each kind, and the process that raised no walls. */
-static struct stand {
-    const char *inside;
-    const char *outside;
-    uint16_t port_inside;
-    uint16_t port_outside;
-    pid_t parent;
-    int landlock_most;
-} stand;
+/* Landlock looks at connect() on a socket of TCP. These reach a port in other ways. */
 
-static uint16_t listen_somewhere(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(listen(fd, 64), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
-    return ntohs(address.sin_port);
-}
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
+#ifndef MSG_FASTOPEN
+#define MSG_FASTOPEN 0x20000000
+#endif
 
-static void set_up(struct arena *arena)
-{
-    stand = (struct stand){.inside = harness_directory(arena), .outside = harness_directory(arena)};
-    stand.port_inside = listen_somewhere();
-    stand.port_outside = listen_somewhere();
-    stand.parent = getpid();
-    (void)harness_write(arena, stand.inside, "there", "x", 1);
-    (void)harness_write(arena, stand.outside, "there", "x", 1);
-}
-
-static struct sandbox_walls raise_walls(void)
-{
-    struct sandbox_plan plan = {.landlock_most = stand.landlock_most};
-    sandbox_allow_path(&plan, stand.inside, SANDBOX_WRITE, true);
-    sandbox_allow_path(&plan, "/usr/lib", SANDBOX_READ, false);
-    sandbox_allow_path(&plan, "/etc/hosts", SANDBOX_READ, false);
-    sandbox_allow_port(&plan, stand.port_inside);
-    return sandbox_raise(&plan);
-}
-
-/* Those of the process that examines files. */
-static void raise_all_walls(void)
-{
-    static const struct sandbox_plan plan = {.calls = SANDBOX_CALLS_KEEPER};
-    const char *problem;
-    (void)sandbox_raise(&plan);
-    sandbox_bound(64 << 20, 60);
-    (void)sandbox_narrow(SANDBOX_CALLS_SNIFFER, &problem);
-}
-
-/* What a child answers where the walls stand: 0 is success of what was tried, else errno. */
-static enum end run(int (*attempt)(void), bool all_walls)
-{
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (all_walls)
-            raise_all_walls();
-        else
-            (void)raise_walls();
-        errno = 0;
-        int number = attempt() == 0 ? 0 : errno;
-        _exit(number == 0 ? END_DONE : number == EPERM || number == EACCES ? END_DENIED : END_OTHER);
-    }
-    int status;
-    assert_true(pid > 0);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (WIFSIGNALED(status))
-        return WTERMSIG(status) == SIGSYS ? END_KILLED : END_OTHER;
-    return (enum end)WEXITSTATUS(status);
-}
-
-/* ---- probes: 0 when the attempt succeeded, else -1 with errno ---------------------------------------- */
-
-static char path_bytes[4096];
-
-static const char *in(const char *folder, const char *name)
-{
-    (void)snprintf(path_bytes, sizeof path_bytes, "%s/%s", folder, name);
-    return path_bytes;
-}
-
-static int opens(const char *path, int flags)
-{
-    int fd = open(path, flags | O_CLOEXEC, 0600);
-    return fd < 0 ? -1 : close(fd);
-}
-
-static int connects(uint16_t port)
+static int connects_by_mptcp(void)
 {
     struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port)};
-    return connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof address);
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(stand.port_outside)};
+    int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP);
+    return fd < 0 ? -1 : connect(fd, (struct sockaddr *)&address, sizeof address);
 }
 
-static int makes_socket(int family, int type)
+enum sender { SENDER_SENDTO, SENDER_SENDMSG, SENDER_SENDMMSG };
+
+/* The first bytes open the connection. Where the kernel has no cookie of the peer it is opened all the same. */
+static int sends_fast(enum sender sender)
 {
-    return socket(family, type, 0) < 0 ? -1 : 0;
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(stand.port_outside)};
+    char byte = 'x';
+    struct iovec part = {&byte, 1};
+    struct mmsghdr message = {.msg_hdr = {&address, sizeof address, &part, 1, NULL, 0, 0}};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    switch (sender) {
+    case SENDER_SENDTO:
+        return sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&address, sizeof address) == 1 ? 0 : -1;
+    case SENDER_SENDMSG:
+        return sendmsg(fd, &message.msg_hdr, MSG_FASTOPEN) == 1 ? 0 : -1;
+    case SENDER_SENDMMSG:
+        return sendmmsg(fd, &message, 1, MSG_FASTOPEN) == 1 ? 0 : -1;
+    }
+    return -1;
+}
+
+static int takes_a_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    return bind(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof address);
 }
 
 static int calls(long number)
@@ -133,28 +78,29 @@ static int calls(long number)
     return syscall(number, 0L, 0L, 0L, 0L, 0L, 0L) < 0 ? -1 : 0;
 }
 
-#define PROBE(name, expression)                                                                                        \
-    static int name(void)                                                                                              \
-    {                                                                                                                  \
-        return (expression);                                                                                           \
-    }
-
 static char *const no_arguments[] = {NULL};
 
-PROBE(open_the_password_file, opens("/etc/passwd", O_RDONLY))
-PROBE(open_memory_of_another, opens("/proc/1/mem", O_RDWR))
-PROBE(open_a_disk, opens("/dev/sda", O_RDONLY | O_CREAT))
-PROBE(list_a_folder_outside, opens("/home", O_RDONLY | O_DIRECTORY))
-PROBE(read_outside, opens(in(stand.outside, "there"), O_RDONLY))
-PROBE(write_outside, opens(in(stand.outside, "new"), O_WRONLY | O_CREAT))
-PROBE(remove_outside, unlink(in(stand.outside, "there")))
-PROBE(write_what_is_read, opens("/etc/hosts", O_WRONLY))
-PROBE(climb_out, opens(in(stand.inside, "../../../../../../etc/passwd"), O_RDONLY))
-PROBE(connect_elsewhere, connects(stand.port_outside))
-PROBE(open_a_raw_socket, makes_socket(AF_INET, SOCK_RAW))
-PROBE(open_a_packet_socket, makes_socket(AF_PACKET, SOCK_DGRAM))
-PROBE(open_a_netlink_socket, makes_socket(AF_NETLINK, SOCK_DGRAM))
+PROBE(open_the_password_file, walls_open("/etc/passwd", O_RDONLY))
+PROBE(open_memory_of_another, walls_open("/proc/1/mem", O_RDWR))
+PROBE(open_a_disk, walls_open("/dev/sda", O_RDONLY | O_CREAT))
+PROBE(list_a_folder_outside, walls_open("/home", O_RDONLY | O_DIRECTORY))
+PROBE(read_outside, walls_open(walls_path(stand.outside, "there"), O_RDONLY))
+PROBE(write_outside, walls_open(walls_path(stand.outside, "new"), O_WRONLY | O_CREAT))
+PROBE(remove_outside, unlink(walls_path(stand.outside, "there")))
+PROBE(write_what_is_read, walls_open("/etc/hosts", O_WRONLY))
+PROBE(climb_out, walls_open(walls_path(stand.inside, "../../../../../../etc/passwd"), O_RDONLY))
+PROBE(connect_elsewhere, walls_connect(stand.port_outside))
+PROBE(connect_elsewhere_by_mptcp, connects_by_mptcp())
+PROBE(open_a_socket_of_mptcp_6, walls_socket(AF_INET6, SOCK_STREAM, IPPROTO_MPTCP))
+PROBE(open_a_socket_of_sctp, walls_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP))
+PROBE(send_elsewhere_fast, sends_fast(SENDER_SENDTO))
+PROBE(send_a_message_elsewhere_fast, sends_fast(SENDER_SENDMSG))
+PROBE(send_messages_elsewhere_fast, sends_fast(SENDER_SENDMMSG))
+PROBE(open_a_raw_socket, walls_socket(AF_INET, SOCK_RAW, IPPROTO_TCP))
+PROBE(open_a_packet_socket, walls_socket(AF_PACKET, SOCK_DGRAM, 0))
+PROBE(open_a_netlink_socket, walls_socket(AF_NETLINK, SOCK_DGRAM, 0))
 PROBE(listen_for_others, listen(socket(AF_INET, SOCK_STREAM, 0), 1))
+PROBE(take_a_port, takes_a_port())
 PROBE(end_the_parent, kill(stand.parent, SIGTERM))
 PROBE(kill_the_parent, kill(stand.parent, SIGKILL))
 PROBE(map_memory_to_write_and_run,
@@ -198,10 +144,17 @@ static const struct probe probes[] = {
     ROW(write_what_is_read, END_DENIED, 2),
     ROW(climb_out, END_DENIED, 2),
     ROW(connect_elsewhere, END_DENIED, 4),
+    ROW(connect_elsewhere_by_mptcp, END_DENIED, 0),
+    ROW(open_a_socket_of_mptcp_6, END_DENIED, 0),
+    ROW(open_a_socket_of_sctp, END_DENIED, 0),
+    ROW(send_elsewhere_fast, END_DENIED, 0),
+    ROW(send_a_message_elsewhere_fast, END_DENIED, 0),
+    ROW(send_messages_elsewhere_fast, END_DENIED, 0),
     ROW(open_a_raw_socket, END_DENIED, 0),
     ROW(open_a_packet_socket, END_DENIED, 0),
     ROW(open_a_netlink_socket, END_DENIED, 0),
     ROW(listen_for_others, END_DENIED, 0),
+    ROW(take_a_port, END_DENIED, 0),
     ROW(end_the_parent, SANDBOX_SANITIZED ? END_OTHER : END_DENIED, 0),
     ROW(kill_the_parent, END_DENIED, 6),
     ROW(map_memory_to_write_and_run, END_DENIED, 0),
@@ -235,13 +188,13 @@ static bool can_be_tried(const struct probe *probe, const struct sandbox_walls *
 
 static void every_probe_is_denied(void **state)
 {
-    set_up(harness_arena(state));
+    walls_set_up(harness_arena(state));
     const struct sandbox_walls walls = sandbox_offered();
     size_t tried = 0;
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
         if (!can_be_tried(&probes[i], &walls))
             continue;
-        enum end end = run(probes[i].attempt, false);
+        enum end end = walls_run(probes[i].attempt, false);
         if (end != probes[i].end)
             fail_msg("%s: end %d instead of %d", probes[i].name, (int)end, (int)probes[i].end);
         tried++;
@@ -250,15 +203,15 @@ static void every_probe_is_denied(void **state)
         skip();
 }
 
-PROBE(open_a_file_that_workers_read, opens("/etc/hosts", O_RDONLY))
-PROBE(open_a_file_that_workers_write, opens(in(stand.inside, "new"), O_WRONLY | O_CREAT))
+PROBE(open_a_file_that_workers_read, walls_open("/etc/hosts", O_RDONLY))
+PROBE(open_a_file_that_workers_write, walls_open(walls_path(stand.inside, "new"), O_WRONLY | O_CREAT))
 PROBE(look_at_a_file, access("/etc/hosts", F_OK))
-PROBE(remove_a_file, unlink(in(stand.inside, "there")))
-PROBE(connect_where_workers_may, connects(stand.port_inside))
-PROBE(open_a_socket, makes_socket(AF_INET, SOCK_STREAM))
-PROBE(open_a_local_socket, makes_socket(AF_UNIX, SOCK_STREAM))
+PROBE(remove_a_file, unlink(walls_path(stand.inside, "there")))
+PROBE(connect_where_workers_may, walls_connect(stand.port_inside))
+PROBE(open_a_socket, walls_socket(AF_INET, SOCK_STREAM, 0))
+PROBE(open_a_local_socket, walls_socket(AF_UNIX, SOCK_STREAM, 0))
 PROBE(copy_a_descriptor, dup(STDIN_FILENO) < 0 ? -1 : 0)
-PROBE(read_a_descriptor, read(STDIN_FILENO, path_bytes, 0) < 0 ? -1 : 0)
+PROBE(read_a_descriptor, read(STDIN_FILENO, (char[1]){0}, 0) < 0 ? -1 : 0)
 PROBE(write_to_a_descriptor, write(STDERR_FILENO, "", 0) < 0 ? -1 : 0)
 PROBE(start_a_process, syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L) < 0 ? -1 : 0)
 PROBE(lift_its_bounds, calls(SYS_prlimit64))
@@ -281,14 +234,14 @@ static int (*const most[])(void) = {write_to_a_descriptor, start_a_process, lift
 
 static void expect_denied(int (*attempt)(void), const char *name, size_t number)
 {
-    enum end end = run(attempt, true);
+    enum end end = walls_run(attempt, true);
     if (end != END_DENIED && end != END_KILLED)
         fail_msg("%s %zu: end %d", name, number, (int)end);
 }
 
 static void the_process_that_examines_files_can_do_none_of_it(void **state)
 {
-    set_up(harness_arena(state));
+    walls_set_up(harness_arena(state));
     if (!sandbox_offered().calls)
         skip();
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
@@ -300,181 +253,8 @@ static void the_process_that_examines_files_can_do_none_of_it(void **state)
             expect_denied(probes[i].attempt, probes[i].name, i);
 }
 
-/* ---- what the service does ----------------------------------------------------------------------- */
-
-/* A file without a name gets one, where the file system has such files. */
-static bool names_a_file(int folder)
-{
-    char from[64];
-    int fd = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    (void)snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
-    return fd < 0 || linkat(AT_FDCWD, from, folder, "a/unnamed", AT_SYMLINK_FOLLOW) == 0;
-}
-
-static bool maps_and_locks(int fd)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
-    return fcntl(fd, F_SETLK, &lock) == 0 && mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) != MAP_FAILED;
-}
-
-/* Files are made, moved between folders, cut and removed, as the store of files does it. */
-static int handles_files(void)
-{
-    int folder = open(stand.inside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (mkdirat(folder, "a", 0700) != 0 || mkdirat(folder, "b", 0700) != 0 || !names_a_file(folder))
-        return -1;
-    int fd = openat(folder, "a/file", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, "bytes", 5) != 5 || ftruncate(fd, 2) != 0 || fsync(fd) != 0 || !maps_and_locks(fd))
-        return -1;
-    bool moved = linkat(folder, "a/file", folder, "b/linked", 0) == 0 &&
-                 renameat(folder, "a/file", folder, "b/file") == 0 && fsync(folder) == 0;
-    return moved && unlinkat(folder, "b/file", 0) == 0 && unlinkat(folder, "b/linked", 0) == 0 ? 0 : -1;
-}
-
-PROBE(connects_to_its_port, connects(stand.port_inside))
-PROBE(reads_what_it_may, opens("/etc/hosts", O_RDONLY))
-
-static int looks_up_a_name(void)
-{
-    struct addrinfo *found;
-    if (getaddrinfo("localhost", "80", NULL, &found) != 0)
-        return -1;
-    freeaddrinfo(found);
-    return 0;
-}
-
-static void *thread_body(void *context)
-{
-    *(bool *)context = true;
-    return NULL;
-}
-
-static int starts_a_thread(void)
-{
-    pthread_t thread;
-    bool ran = false;
-    errno = pthread_create(&thread, NULL, thread_body, &ran);
-    return errno == 0 && pthread_join(thread, NULL) == 0 && ran ? 0 : -1;
-}
-
-static int ends_a_child(void)
-{
-    int status;
-    pid_t pid = fork();
-    if (pid == 0)
-        for (;;)
-            (void)pause();
-    return pid > 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 0 : -1;
-}
-
-static int (*const duties[])(void) = {handles_files,   connects_to_its_port, reads_what_it_may,
-                                      looks_up_a_name, starts_a_thread,      ends_a_child};
-
-static void the_service_does_what_it_must_with_every_version(void **state)
-{
-    const int newest = sandbox_offered().landlock;
-    for (int version = 1; version <= (newest == 0 ? 1 : newest); version++)
-        for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
-            set_up(harness_arena(state));
-            stand.landlock_most = version;
-            enum end end = run(duties[i], false);
-            if (end != END_DONE)
-                fail_msg("duty %zu with Landlock %d: end %d", i, version, (int)end);
-        }
-}
-
-/* ---- versions and words -------------------------------------------------------------------------- */
-
-static void ask_version_1(void *context)
-{
-    (void)context;
-    stand.landlock_most = 1;
-    const struct sandbox_walls walls = raise_walls();
-    _exit(walls.landlock == 0 && !walls.ports && !walls.signals && walls.problem != NULL &&
-                  strstr(walls.problem, "Landlock") != NULL && opens("/etc/passwd", O_RDONLY) == 0
-              ? 0
-              : 1);
-}
-
-static void ask_version_3(void *context)
-{
-    (void)context;
-    stand.landlock_most = 3;
-    const struct sandbox_walls walls = raise_walls();
-    _exit(walls.landlock == 3 && !walls.ports && strstr(walls.problem, "connections") != NULL &&
-                  connects(stand.port_outside) == 0 && opens("/etc/passwd", O_RDONLY) != 0
-              ? 0
-              : 1);
-}
-
-static void an_old_kernel_is_told_in_words(void **state)
-{
-    set_up(harness_arena(state));
-    if (sandbox_offered().landlock < 3)
-        skip();
-    assert_int_equal(harness_fork(ask_version_1, NULL), 0);
-    assert_int_equal(harness_fork(ask_version_3, NULL), 0);
-}
-
-/* ---- replaced folders ---------------------------------------------------------------------------- */
-
-static void replace_the_folder(void *context)
-{
-    (void)context;
-    char aside[4096], parent[4096];
-    (void)snprintf(aside, sizeof aside, "%s-aside", stand.inside);
-    (void)snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(stand.inside, '/') - stand.inside), stand.inside);
-    struct sandbox_plan plan = {.path_count = 0};
-    sandbox_allow_path(&plan, stand.inside, SANDBOX_WRITE, true);
-    sandbox_allow_path(&plan, parent, SANDBOX_WRITE, false);
-    if (sandbox_raise(&plan).landlock == 0)
-        _exit(0);
-    bool before = sandbox_is_outdated(2000000);
-    bool moved = rename(stand.inside, aside) == 0;
-    bool missing = sandbox_is_outdated(4000000);
-    bool made = mkdir(stand.inside, 0700) == 0;
-    bool soon = sandbox_is_outdated(4500000);
-    bool later = sandbox_is_outdated(6000000);
-    (void)rmdir(stand.inside);
-    bool back = rename(aside, stand.inside) == 0;
-    _exit(!before && moved && !missing && made && !soon && later && back ? 0 : 1);
-}
-
-static void a_replaced_folder_is_noticed(void **state)
-{
-    set_up(harness_arena(state));
-    assert_int_equal(harness_fork(replace_the_folder, NULL), 0);
-    /* Without walls nothing can be outdated. */
-    sandbox_outdate();
-    assert_false(sandbox_is_outdated(1000000));
-}
-
-static void a_plan_holds_each_thing_once(void **state)
-{
-    (void)state;
-    static struct sandbox_plan plan;
-    sandbox_allow_path(&plan, NULL, SANDBOX_READ, true);
-    sandbox_allow_path(&plan, "/a", SANDBOX_READ, true);
-    sandbox_allow_path(&plan, "/a", SANDBOX_READ, true);
-    sandbox_allow_path(&plan, "/a", SANDBOX_WRITE, true);
-    assert_int_equal(plan.path_count, 2);
-    sandbox_allow_port(&plan, 0);
-    sandbox_allow_port(&plan, -1);
-    sandbox_allow_port(&plan, 65536);
-    sandbox_allow_port(&plan, 53);
-    sandbox_allow_port(&plan, 53);
-    assert_int_equal(plan.port_count, 1);
-    for (int i = 0; i < SANDBOX_PORTS_MAX + 5; i++)
-        sandbox_allow_port(&plan, 1000 + i);
-    assert_int_equal(plan.port_count, SANDBOX_PORTS_MAX);
-}
-
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_probe_is_denied),
     HARNESS_TEST(the_process_that_examines_files_can_do_none_of_it),
-    HARNESS_TEST(the_service_does_what_it_must_with_every_version),
-    HARNESS_TEST(an_old_kernel_is_told_in_words),
-    HARNESS_TEST(a_replaced_folder_is_noticed),
-    HARNESS_TEST(a_plan_holds_each_thing_once),
 };
 HARNESS_MODULE(sandbox, cases)
