@@ -9,6 +9,7 @@
  * library then starts threads by clone(), whose flags a filter can look at.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -34,7 +35,7 @@
 static const char *const allowed[] = {
     /* files */
     "access", "close", "close_range", "copy_file_range", "dup", "dup2", "dup3", "faccessat", "faccessat2", "fadvise64",
-    "fallocate", "fchmod", "fchmodat", "fcntl", "fcntl64", "fdatasync", "flock", "fstat", "fstat64", "fstatat64",
+    "fallocate", "fchmod", "fchmodat", "fdatasync", "flock", "fstat", "fstat64", "fstatat64",
     "fstatfs", "fstatfs64", "fsync", "ftruncate", "ftruncate64", "getcwd", "getdents", "getdents64", "link", "linkat",
     "lseek", "_llseek", "lstat", "mkdir", "mkdirat", "newfstatat", "open", "openat", "openat2", "pread64", "preadv",
     "preadv2", "pwrite64", "pwritev", "pwritev2", "read", "readahead", "readlink", "readlinkat", "readv", "rename",
@@ -51,11 +52,12 @@ static const char *const allowed[] = {
     "getpgid", "getpgrp", "getpid", "getppid", "getresgid", "getresuid", "getrlimit", "getrusage", "getsid", "gettid",
     "getuid", "restart_syscall", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn",
     "rt_sigsuspend", "rt_sigtimedwait", "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_yield",
-    "set_robust_list", "set_tid_address", "sigaltstack", "sigreturn", "tgkill", "wait4", "waitid",
+    "set_robust_list", "set_tid_address", "sigaltstack", "sigreturn", "wait4", "waitid",
     /* time and the rest */
     "alarm", "clock_getres", "clock_gettime", "clock_gettime64", "clock_nanosleep", "clock_nanosleep_time64", "getcpu",
     "getitimer", "getrandom", "gettimeofday", "nanosleep", "setitimer", "sysinfo", "time",
-    "timer_create", "timer_delete", "timer_gettime", "timer_settime", "times", "uname",
+    "timer_create", "timer_delete", "timer_gettime", "timer_settime",
+    "timer_settime64", "times", "uname",
 };
 
 /* Of the process that computes: memory, messages, its end. */
@@ -104,14 +106,23 @@ struct condition {
 
 #define WHOLE UINT32_MAX
 
+/* Not who gets a signal when there is something to read, and which one: F_SETOWN, F_SETSIG, F_SETOWN_EX. */
+#define FCNTL(call)                                                                                                    \
+    {call, 1, WHOLE - 7, F_DUPFD}, {call, 1, WHOLE, F_DUPFD_CLOEXEC}, /* F_DUPFD to F_SETLKW */                        \
+        {call, 1, WHOLE - 1, 12}, {call, 1, WHOLE, 14},               /* F_GETLK64 to F_SETLKW64 of 32 bits */         \
+    {                                                                                                                  \
+        call, 1, WHOLE - 1, F_OFD_GETLK /* and F_OFD_SETLK */                                                          \
+    }
+
 /* Each row allows its call by itself. */
 static const struct condition conditions[] = {
     {"clone", 0, NAMESPACES, 0},
+    FCNTL("fcntl"),
+    FCNTL("fcntl64"),
     {"ioctl", 1, WHOLE, FIONREAD},
     {"ioctl", 1, WHOLE, FIONBIO},
     {"ioctl", 1, WHOLE, TCGETS},
-    {"kill", 1, WHOLE, 0},       /* whether a process lives */
-    {"kill", 1, WHOLE, SIGKILL}, /* a child that hangs; Landlock keeps it inside */
+    {"kill", 1, WHOLE, 0}, /* whether a process lives */
     {"mmap", 2, PROT_EXEC, 0},
     {"mmap", 2, PROT_EXEC | PROT_WRITE, PROT_EXEC}, /* a library that is loaded late */
     {"mmap2", 2, PROT_EXEC, 0},
@@ -204,6 +215,13 @@ static bool add_sockets(scmp_filter_ctx filter)
     return true;
 }
 
+/* abort() and raise() of the C library: a signal to a thread of this process. */
+static bool add_own_signals(scmp_filter_ctx filter)
+{
+    const struct scmp_arg_cmp own = {0, SCMP_CMP_MASKED_EQ, WHOLE, (uint64_t)getpid()};
+    return add(filter, SCMP_ACT_ALLOW, "tgkill", 1, &own);
+}
+
 /* A sanitizer's own calls come first: what is allowed already cannot be made deadly. */
 static bool add_deadly(scmp_filter_ctx filter)
 {
@@ -223,7 +241,7 @@ static bool add_list(scmp_filter_ctx filter, enum sandbox_calls calls)
     switch (calls) {
     case SANDBOX_CALLS_SERVICE:
         return add_all(filter, SCMP_ACT_ALLOW, allowed, LENGTH(allowed)) &&
-               add_conditions(filter, conditions, LENGTH(conditions)) && add_sockets(filter);
+               add_conditions(filter, conditions, LENGTH(conditions)) && add_sockets(filter) && add_own_signals(filter);
     case SANDBOX_CALLS_KEEPER:
         return add_sniffer(filter) && add_all(filter, SCMP_ACT_ALLOW, keeper, LENGTH(keeper)) &&
                add_conditions(filter, conditions_of_keeper, LENGTH(conditions_of_keeper));

@@ -234,10 +234,10 @@ static void note_apart(struct health *health, enum health_part part, struct erro
 }
 
 static void take_answers(struct service *service, struct arena *arena, struct health_look *look, size_t count,
-                         int64_t until, struct health *health)
+                         struct health *health)
 {
     struct error *errors[APART_COUNT] = {NULL};
-    size_t answered = health_apart_end(arena, look, count, until, errors);
+    size_t answered = health_apart_end(arena, look, count, errors);
     for (size_t i = 0; i < answered; i++)
         note_apart(health, apart[i].part, errors[i]);
     if (answered == count)
@@ -273,9 +273,9 @@ void health_check(struct service *service, struct arena *arena, struct health *h
     size_t count = mail_known ? APART_COUNT - 1 : APART_COUNT;
     struct health_look look;
     *health_out = (struct health){.error = NULL};
-    health_apart_begin(service, apart, count, &look);
+    health_apart_begin(service, apart, count, until, &look);
     ask_here(service, arena, until, health_out);
-    take_answers(service, arena, &look, count, until, health_out);
+    take_answers(service, arena, &look, count, health_out);
     if (mail_known)
         health_out->states[HEALTH_MAIL] = known.states[HEALTH_MAIL];
     else if (health_out->states[HEALTH_MAIL] != HEALTH_UNKNOWN)

@@ -2,8 +2,9 @@
 /*
  * Asks questions in a child process, which may hang without harm. A process that touches a hanging disk, such as a
  * network mount whose server is gone, cannot be called back by any deadline. So a child touches it. The child writes
- * one answer a question into a pipe. The parent reads until its time is over, then kills the child without waiting for
- * its end. While that child has not ended, no other is started: children do not pile up behind a disk.
+ * one answer a question into a pipe. The parent reads until its time is over; then a timer of the child kills it, since
+ * the sandbox lets the parent signal nobody. A child that a disk holds may end later. While it has not ended, no other
+ * is started: children do not pile up behind a disk.
  */
 #include "service/system/health_int.h"
 
@@ -53,6 +54,16 @@ static void close_sockets(int except)
             (void)close(fd);
 }
 
+/* Kills this process, the child, at `until`, whatever it waits for then. */
+static bool end_in_time(int64_t until)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    const struct itimerspec at = {
+        .it_value = {.tv_sec = (time_t)(until / 1000000), .tv_nsec = (long)(until % 1000000) * 1000}};
+    timer_t watch;
+    return timer_create(CLOCK_MONOTONIC, &event, &watch) == 0 && timer_settime(watch, TIMER_ABSTIME, &at, NULL) == 0;
+}
+
 static void answer_all(struct service *service, const struct health_question *questions, size_t count, int fd)
 {
     struct arena *arena = arena_new();
@@ -69,11 +80,11 @@ static void answer_all(struct service *service, const struct health_question *qu
     }
 }
 
-void health_apart_begin(struct service *service, const struct health_question *questions, size_t count,
+void health_apart_begin(struct service *service, const struct health_question *questions, size_t count, int64_t until,
                         struct health_look *look_out)
 {
     int ends[2];
-    *look_out = (struct health_look){.pid = 0, .fd = -1};
+    *look_out = (struct health_look){.pid = 0, .fd = -1, .until = until};
     if (left_behind != 0 && !has_ended(left_behind))
         return;
     left_behind = 0;
@@ -81,6 +92,8 @@ void health_apart_begin(struct service *service, const struct health_question *q
         return;
     pid_t pid = fork();
     if (pid == 0) {
+        if (!end_in_time(until))
+            _exit(1);
         close_sockets(ends[1]);
         answer_all(service, questions, count, ends[1]);
         _exit(0);
@@ -90,7 +103,8 @@ void health_apart_begin(struct service *service, const struct health_question *q
         (void)close(ends[0]);
         return;
     }
-    *look_out = (struct health_look){.pid = pid, .fd = ends[0]};
+    look_out->pid = pid;
+    look_out->fd = ends[0];
 }
 
 /* False: the time is over, or the child has ended. */
@@ -105,10 +119,9 @@ static bool read_answer(int fd, int64_t until, struct answer *answer_out)
     return got > 0 && read(fd, answer_out, sizeof *answer_out) == sizeof *answer_out;
 }
 
-static void end_child(pid_t pid)
+static void await_end(pid_t pid)
 {
     const struct timespec pause = {.tv_nsec = END_NANOSECONDS};
-    (void)kill(pid, SIGKILL);
     for (int i = 0; i < END_TRIES; i++) {
         if (has_ended(pid))
             return;
@@ -117,17 +130,16 @@ static void end_child(pid_t pid)
     left_behind = pid;
 }
 
-size_t health_apart_end(struct arena *arena, struct health_look *look, size_t count, int64_t until,
-                        struct error **errors_out)
+size_t health_apart_end(struct arena *arena, struct health_look *look, size_t count, struct error **errors_out)
 {
     size_t answered = 0;
     struct answer answer;
     if (look->pid == 0)
         return 0;
-    for (; answered < count && read_answer(look->fd, until, &answer); answered++)
+    for (; answered < count && read_answer(look->fd, look->until, &answer); answered++)
         errors_out[answered] =
             answer.code < 0 ? NULL : error_new(arena, (enum error_code)answer.code, "%s", answer.detail);
     (void)close(look->fd);
-    end_child(look->pid);
+    await_end(look->pid);
     return answered;
 }

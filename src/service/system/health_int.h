@@ -21,18 +21,18 @@ struct health_question {
 struct health_look {
     pid_t pid; /* 0: no child was started, since the one before has not ended */
     int fd;
+    int64_t until;
 };
 
-/* Starts a child that answers the questions in their order. */
-void health_apart_begin(struct service *service, const struct health_question *questions, size_t count,
+/* Starts a child that answers the questions in their order, and is killed at `until` (clock_monotonic()). */
+void health_apart_begin(struct service *service, const struct health_question *questions, size_t count, int64_t until,
                         struct health_look *look_out);
 
 /*
- * Waits for the answers until `until` (clock_monotonic()), and leaves behind a child that has not given them.
+ * Waits for the answers until the look is over, and leaves behind a child that has not ended then.
  * errors_out[i] belongs to questions[i]; NULL: all is well. Returns how many of the questions, from the first on, were
  * answered.
  */
-size_t health_apart_end(struct arena *arena, struct health_look *look, size_t count, int64_t until,
-                        struct error **errors_out);
+size_t health_apart_end(struct arena *arena, struct health_look *look, size_t count, struct error **errors_out);
 
 #endif

@@ -15,14 +15,15 @@ struct arena;
 enum end { END_DENIED, END_DONE, END_OTHER, END_KILLED };
 
 /* The folders inside and outside, a port of each kind, and the process that raised no walls. */
-extern struct walls_stand {
+struct walls_stand {
     const char *inside;
     const char *outside;
     uint16_t port_inside;
     uint16_t port_outside;
     pid_t parent;
     int landlock_most;
-} stand;
+};
+extern struct walls_stand stand;
 
 /* New folders and ports, in `arena`. */
 void walls_set_up(struct arena *arena);

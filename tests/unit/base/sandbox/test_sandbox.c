@@ -103,6 +103,10 @@ PROBE(listen_for_others, listen(socket(AF_INET, SOCK_STREAM, 0), 1))
 PROBE(take_a_port, takes_a_port())
 PROBE(end_the_parent, kill(stand.parent, SIGTERM))
 PROBE(kill_the_parent, kill(stand.parent, SIGKILL))
+PROBE(end_the_parent_by_its_thread, syscall(SYS_tgkill, stand.parent, stand.parent, SIGTERM) < 0 ? -1 : 0)
+PROBE(kill_the_parent_by_its_thread, syscall(SYS_tgkill, stand.parent, stand.parent, SIGKILL) < 0 ? -1 : 0)
+PROBE(have_the_parent_signalled, fcntl(STDIN_FILENO, F_SETOWN, stand.parent))
+PROBE(choose_the_signal, fcntl(STDIN_FILENO, F_SETSIG, SIGKILL))
 PROBE(map_memory_to_write_and_run,
       mmap(NULL, 4096, PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0)
 PROBE(enter_a_namespace, syscall(SYS_clone, (long)(CLONE_NEWUSER | SIGCHLD), 0L, 0L, 0L, 0L) < 0 ? -1 : 0)
@@ -156,7 +160,11 @@ static const struct probe probes[] = {
     ROW(listen_for_others, END_DENIED, 0),
     ROW(take_a_port, END_DENIED, 0),
     ROW(end_the_parent, SANDBOX_SANITIZED ? END_OTHER : END_DENIED, 0),
-    ROW(kill_the_parent, END_DENIED, 6),
+    ROW(kill_the_parent, END_DENIED, SANDBOX_SANITIZED ? 6 : 0),
+    ROW(end_the_parent_by_its_thread, END_DENIED, 0),
+    ROW(kill_the_parent_by_its_thread, END_DENIED, 0),
+    ROW(have_the_parent_signalled, END_DENIED, 0),
+    ROW(choose_the_signal, END_DENIED, 0),
     ROW(map_memory_to_write_and_run, END_DENIED, 0),
     ROW(enter_a_namespace, SANDBOX_SANITIZED ? END_OTHER : END_DENIED, 0),
     ROW(run_a_program, END_KILLED, 0),
@@ -194,6 +202,8 @@ static void every_probe_is_denied(void **state)
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
         if (!can_be_tried(&probes[i], &walls))
             continue;
+        /* What seccomp is to deny it denies without Landlock. */
+        stand.landlock_most = probes[i].landlock == 0 ? 1 : 0;
         enum end end = walls_run(probes[i].attempt, false);
         if (end != probes[i].end)
             fail_msg("%s: end %d instead of %d", probes[i].name, (int)end, (int)probes[i].end);

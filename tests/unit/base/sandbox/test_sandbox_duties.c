@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/sandbox/support_walls.h"
@@ -101,18 +102,68 @@ static int starts_a_thread(void)
     return errno == 0 && pthread_join(thread, NULL) == 0 && ran ? 0 : -1;
 }
 
-static int ends_a_child(void)
+static volatile sig_atomic_t noted;
+
+/* What a child waits for may never come; its parent may signal nobody. */
+static int has_a_child_that_ends_in_time(void)
 {
     int status;
     pid_t pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+        struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+        const struct itimerspec soon = {.it_value = {.tv_nsec = 1000000}};
+        timer_t watch;
+        if (timer_create(CLOCK_MONOTONIC, &event, &watch) != 0 || timer_settime(watch, 0, &soon, NULL) != 0)
+            _exit(1);
         for (;;)
             (void)pause();
-    return pid > 0 && kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 0 : -1;
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : -1;
 }
 
-static int (*const duties[])(void) = {handles_files, connects_to_its_port, reads_what_it_may, opens_sockets,
-                                      sends_bytes,   looks_up_a_name,      starts_a_thread,   ends_a_child};
+static int learns_that_another_lives(void)
+{
+    return kill(stand.parent, 0) == 0 || errno == EPERM ? 0 : -1;
+}
+
+static void note(int number)
+{
+    noted = number;
+}
+
+/* As the worker that was told to end does it. */
+static int signals_itself(void)
+{
+    const struct sigaction action = {.sa_handler = note};
+    return sigaction(SIGTERM, &action, NULL) == 0 && raise(SIGTERM) == 0 && noted == SIGTERM ? 0 : -1;
+}
+
+static int locks_and_copies_descriptors(void)
+{
+    static const int commands[] = {F_SETLK, F_OFD_SETLK, F_OFD_GETLK};
+    int fd = open(walls_path(stand.inside, "there"), O_RDWR | O_CLOEXEC);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1};
+        if (fcntl(fd, commands[i], &lock) != 0)
+            return -1;
+    }
+    bool set = fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
+    return set && fcntl(fd, F_DUPFD_CLOEXEC, 0) >= 0 ? 0 : -1;
+}
+
+static int (*const duties[])(void) = {
+    handles_files,
+    connects_to_its_port,
+    reads_what_it_may,
+    opens_sockets,
+    sends_bytes,
+    looks_up_a_name,
+    starts_a_thread,
+    has_a_child_that_ends_in_time,
+    learns_that_another_lives,
+    signals_itself,
+    locks_and_copies_descriptors,
+};
 
 static void the_service_does_what_it_must_with_every_version(void **state)
 {
