@@ -48,17 +48,29 @@ static const char *const system_paths[] = {
     "/usr/local/share/ca-certificates",
 };
 
-/* Folders that hold more than one program's files: of these only the file itself is opened. */
-static bool is_shared(const char *folder)
+static bool is_one_of_the_shared(const char *folder)
 {
     static const char *const shared[] = {
-        "",     "/",     "/dev",       "/etc",       "/home",          "/media",   "/mnt",
-        "/opt", "/proc", "/root",      "/run",       "/srv",           "/sys",     "/tmp",
-        "/usr", "/var",  "/usr/share", "/usr/local", "/usr/local/etc", "/var/lib", "/var/run"};
+        "",           "/",        "/boot",      "/dev",       "/dev/shm",   "/etc",           "/home",
+        "/media",     "/mnt",     "/opt",       "/proc",      "/root",      "/run",           "/run/lock",
+        "/srv",       "/sys",     "/tmp",       "/usr",       "/usr/local", "/usr/local/etc", "/usr/local/share",
+        "/usr/share", "/var",     "/var/cache", "/var/lib",   "/var/local", "/var/lock",      "/var/log",
+        "/var/mail",  "/var/opt", "/var/run",   "/var/spool", "/var/tmp",   "/var/www"};
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
         if (strcmp(folder, shared[i]) == 0)
             return true;
     return false;
+}
+
+/* Folders that hold more than one program's files, by whatever name: of these only the file itself is opened. */
+static bool is_shared(const char *folder)
+{
+    if (is_one_of_the_shared(folder))
+        return true;
+    char *target = realpath(folder, NULL);
+    bool shared = target != NULL && is_one_of_the_shared(target);
+    free(target);
+    return shared;
 }
 
 static bool is_folder(const char *path)
@@ -90,14 +102,17 @@ static void allow_reading(struct arena *arena, struct sandbox_plan *plan, const 
     free(target);
 }
 
-/* The folder of a file that the service makes anew now and then. */
+/*
+ * The folder of a file that the service makes anew now and then. A folder that others use is never opened for it: the
+ * file that is there is opened alone, and where another one takes its place the process ends and its successor opens
+ * that.
+ */
 static void allow_writing_beside(struct arena *arena, struct sandbox_plan *plan, const char *path)
 {
     if (path == NULL)
         return;
     const char *folder = folder_of(arena, path);
-    bool alone = *folder == '\0' || strcmp(folder, "/etc") == 0;
-    sandbox_allow_path(plan, alone ? path : folder, SANDBOX_WRITE, true);
+    sandbox_allow_path(plan, is_shared(folder) ? path : folder, SANDBOX_WRITE, true);
 }
 
 /* What is written, only connected to, or read by others. The rest of the configuration's paths is only read. */

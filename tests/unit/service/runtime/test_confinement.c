@@ -121,13 +121,32 @@ static void ports_are_those_of_the_addresses(void **state)
 /* The folder would let the worker write whatever else is in it. */
 static void a_file_in_a_folder_of_everybody_is_opened_alone(void **state)
 {
-    const struct sandbox_plan *plan =
-        plan_of(harness_arena(state), BASE "[cache]\nfile = /gate-cache\n[metrics]\nfile = /etc/gate-metrics\n");
-    assert_true(has_path(plan, "/gate-cache", SANDBOX_WRITE));
-    assert_true(has_path(plan, "/etc/gate-metrics", SANDBOX_WRITE));
-    static const char *const closed[] = {"", "/", "/etc"};
-    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
-        assert_false(names(plan, closed[i]));
+    static const char *const folders[] = {"",     "/etc",       "/run",     "/tmp",       "/var/log",
+                                          "/srv", "/var/cache", "/var/lib", "/var/spool", "/var/tmp"};
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *text = arena_format(arena,
+                                        BASE "[cache]\nfile = %s/gate-cache\n[metrics]\nfile = %s/gate-metrics\n"
+                                             "[log]\ndestination = file\nfile = %s/gate.log\n",
+                                        folders[i], folders[i], folders[i]);
+        const struct sandbox_plan *plan = plan_of(arena, text);
+        assert_true(has_path(plan, arena_format(arena, "%s/gate-cache", folders[i]), SANDBOX_WRITE));
+        assert_true(has_path(plan, arena_format(arena, "%s/gate-metrics", folders[i]), SANDBOX_WRITE));
+        assert_true(has_path(plan, arena_format(arena, "%s/gate.log", folders[i]), SANDBOX_WRITE));
+        if (names(plan, folders[i]) || names(plan, "/"))
+            fail_msg("all of %s/ is opened", folders[i]);
+    }
+}
+
+static void a_link_to_a_folder_of_everybody_is_one(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *linked = arena_format(arena, "%s/logs", harness_directory(arena));
+    assert_int_equal(symlink("/var/log", linked), 0);
+    const char *text = arena_format(arena, BASE "[log]\ndestination = file\nfile = %s/gate.log\n", linked);
+    const struct sandbox_plan *plan = plan_of(arena, text);
+    assert_true(has_path(plan, arena_format(arena, "%s/gate.log", linked), SANDBOX_WRITE));
+    assert_false(names(plan, linked));
 }
 
 static void what_a_link_in_a_folder_of_everybody_points_to_is_opened_alone(void **state)
@@ -157,6 +176,7 @@ static void a_pool_of_cognito_is_asked_by_https(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_file_in_a_folder_of_everybody_is_opened_alone),
+    HARNESS_TEST(a_link_to_a_folder_of_everybody_is_one),
     HARNESS_TEST(what_a_link_in_a_folder_of_everybody_points_to_is_opened_alone),
     HARNESS_TEST(a_pool_of_cognito_is_asked_by_https),
     HARNESS_TEST(folders_are_written_or_only_read),
