@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "domain/outbox.h"
 #include "harness.h"
 #include "store/database/database.h"
@@ -60,6 +61,13 @@ static bool is_done(struct stage *stage, const struct flow *flow)
     return flow->count(stage) > stage->before;
 }
 
+/* As at the end of a request: what has happened is written to the log with ids that the arena keeps. */
+static void end_request(struct arena **arena)
+{
+    log_context(NULL, NULL, NULL, NULL);
+    arena_free(arena);
+}
+
 /* The flow once more, with nothing in its way. */
 static void run_again(struct stage *stage, const struct flow *flow, unsigned nth)
 {
@@ -72,7 +80,7 @@ static void run_again(struct stage *stage, const struct flow *flow, unsigned nth
                  error->detail != NULL ? error->detail : "");
     if (!is_done(stage, flow))
         fail_msg("%s: after the refusal of statement %u it is never done", flow->name, nth);
-    arena_free(&arena);
+    end_request(&arena);
 }
 
 /* An error is told where something failed, and only for what is not done. */
@@ -100,7 +108,7 @@ static bool refuse(struct stage *stage, const struct flow *flow, unsigned nth, b
     check_answer(flow, nth, error, *refused_out, done);
     if (!done && !flow->apart && look(stage) != before)
         fail_msg("%s: statement %u was refused, and half of it is done", flow->name, nth);
-    arena_free(&arena);
+    end_request(&arena);
     return done;
 }
 
