@@ -1,6 +1,8 @@
 # Unit tests: one cmocka program a floor, named tests/unit/test-<floor>, linked with that floor's libraries and no
 # higher one, so that an upward call does not even link. They speak TAP to automake's driver.
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/unit/tap.sh
+EXTRA_DIST += tests/unit/tap.sh
 EXTRA_DIST += tests/unit/local.mk
 
 if HAVE_CMOCKA

@@ -245,6 +245,7 @@ static void collide(const struct pipes *pipes)
 {
     struct arena *arena = arena_new();
     struct database_options options = help_options();
+    options.query_timeout_seconds = 60; /* longer than the parent looks for its wait */
     struct database *database = database_new(&options);
     help_execute(database, arena, "BEGIN");
     help_execute(database, arena, "INSERT INTO numbered (word) SELECT 'x' FROM seq_1_to_100");
