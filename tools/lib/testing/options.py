@@ -50,7 +50,7 @@ def read(arguments):
     parser = argparse.ArgumentParser(
         prog="tools/test", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="tools/test [KIND...] [OPTION...] [-- PYTEST ARGUMENT...]", epilog=EPILOG.format(lines),
-        description="Builds Gatehouse and runs every test, or only the named kinds.")
+        description="Builds Gatehouse and runs its tests, or only the named kinds.")
     parser.add_argument("kinds", metavar="KIND", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--web-server", choices=SERVERS, help="http behind this one only, with every case")
     parser.add_argument("--sanitizers", action="store_true",
