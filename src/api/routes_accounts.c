@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the route table below /customers/. */
+/*
+ * The rows of the route table for people's accounts: sign-up, signing in and out, own data, addresses, passwords,
+ * members of an organisation, and its audit trail.
+ */
 #include "api/handlers_int.h"
 #include "api/routes_int.h"
 #include "base/limits.h"
