@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Remembers valid sessions with the database's connection, each with the stamp that the user's row had then. As long as
- * the row has the same stamp, no session of the user was ended or changed (sql/016-session-mark.sql). Private to the
- * domain floor.
+ * Remembers valid sessions with the database's connection, each with the session stamp that the user's row had then:
+ * the column `session_mark` of `principal`. As long as the row has the same stamp, no session of the user was ended or
+ * changed (sql/016-session-mark.sql). Private to the domain floor.
  */
 #ifndef GATEHOUSE_DOMAIN_SESSION_MEMO_INT_H
 #define GATEHOUSE_DOMAIN_SESSION_MEMO_INT_H

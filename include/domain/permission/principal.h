@@ -2,8 +2,8 @@
 /*
  * The principal: who is calling and what they may do. It is read for every request in one round trip, so that any
  * change holds from the next request on. From one request to the next a process keeps only that a session was valid,
- * and with which stamp. As long as the row that is read anyway has the same stamp, the session's own row need not be
- * read.
+ * and with which session stamp of the user. As long as the row that is read anyway has the same stamp, the session's
+ * own row need not be read.
  */
 #ifndef GATEHOUSE_DOMAIN_PERMISSION_PRINCIPAL_H
 #define GATEHOUSE_DOMAIN_PERMISSION_PRINCIPAL_H

@@ -55,10 +55,10 @@ struct error *session_delete_all(struct database *database, struct arena *arena,
 struct error *session_purge(struct database *database, struct arena *arena, unsigned limit, uint64_t *count_out);
 
 /*
- * Renews the stamp of every user (sql/016-session-mark.sql). Afterwards no process accepts a session before it has read
- * its row. For data that may be a restored copy.
+ * Renews the session stamp of every user (sql/016-session-mark.sql). Afterwards no process accepts a session before it
+ * has read its row. For data that may be a restored copy.
  */
-struct error *session_mark_everyone(struct database *database, struct arena *arena);
+struct error *session_renew_stamps(struct database *database, struct arena *arena);
 
 /* Ends all sessions of all users. After a restore, sessions that ended since the backup must not be valid again. */
 struct error *session_end_everyones(struct database *database, struct arena *arena);

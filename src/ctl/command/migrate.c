@@ -49,7 +49,7 @@ static struct error *make_secret(struct arena *arena, const char *path)
 static struct error *keep_principals(struct database *database, struct arena *arena, struct ctl_migrated *migrated)
 {
     TRY(principal_rebuild(database, arena, &migrated->rights_repaired));
-    return session_mark_everyone(database, arena);
+    return session_renew_stamps(database, arena);
 }
 
 /* Refuses to begin when accounts have addresses that would be the same from now on. */

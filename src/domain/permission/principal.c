@@ -3,7 +3,7 @@
  * Loads the principal, by the statement that every authorised request waits for: three rows by their primary keys (two
  * without a file). The server reads them while it plans, so that no join is left to execute. Triggers keep the rows up
  * to date (sql/011-principal.sql). The session's own row, which is authoritative, is read as well, unless this process
- * has found the session valid and the stamp beside the user shows that no session of the user was ended or changed
+ * has found the session valid and the session stamp of the user shows that no session of the user was ended or changed
  * since (sql/016-session-mark.sql).
  *
  * Measured with 10,000 users of two roles and 50,000 files, one connection over the unix socket, as the smallest of 40
@@ -12,7 +12,7 @@
  *     ping                                                                   11 (7, 5)
  *     one row by its primary key                                             24 (17, 7)
  *     the join over user, organisation, session, user_role, role_permission,
- *     version and file that stood here before, 40 columns                    124 (90, 22)
+ *     version and file, 40 columns                                           124 (90, 22)
  *     the same with 16 columns                                               86 (73, 13)
  *     principal, session, version, file                                      53 (42, 11)
  *     principal with something of the session in it, version, file           47 (31, 9)

@@ -106,7 +106,7 @@ static struct error *take(struct database *database, struct arena *arena, const 
 }
 
 /* Whether the user must have a stamp after the step. */
-static bool is_of_marks(const struct step *step)
+static bool is_of_stamps(const struct step *step)
 {
     return strncmp(step->trigger, "session_mark", strlen("session_mark")) == 0;
 }
@@ -125,7 +125,7 @@ static struct error *try_all(struct database *database, struct arena *arena, voi
         TRY(database_query(database, arena, &compare,
                            VALUES(user, user, database_id(selftest->first), database_id(selftest->second), user),
                            &rows));
-        if (rows_integer(rows, 0, 0) != 0 || (is_of_marks(&steps[i]) && rows_integer(rows, 0, 1) != 1)) {
+        if (rows_integer(rows, 0, 0) != 0 || (is_of_stamps(&steps[i]) && rows_integer(rows, 0, 1) != 1)) {
             selftest->trigger = steps[i].trigger;
             break;
         }

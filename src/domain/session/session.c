@@ -96,7 +96,7 @@ struct error *session_purge(struct database *database, struct arena *arena, unsi
 
 static const struct statement renew_stamps = {"UPDATE principal SET session_mark = UNHEX(REPLACE(UUID(), '-', ''))"};
 
-struct error *session_mark_everyone(struct database *database, struct arena *arena)
+struct error *session_renew_stamps(struct database *database, struct arena *arena)
 {
     return database_change(database, arena, &renew_stamps, NO_VALUES, NULL);
 }

@@ -157,7 +157,7 @@ static struct error *load_rows(struct restore *restore)
     TRY(session_end_everyones(restore->database, restore->arena));
     TRY(migrate(restore->database, restore->arena, restore->options->sql, NULL, NULL));
     TRY(known_device_forget_everyones(restore->database, restore->arena));
-    return session_mark_everyone(restore->database, restore->arena);
+    return session_renew_stamps(restore->database, restore->arena);
 }
 
 /* ---- the frame ----------------------------------------------------------------------------------- */

@@ -125,7 +125,7 @@ static void a_use_is_noted_once_a_minute(void **state)
     database_free(&database);
 }
 
-static const char *mark_of(struct database *database, struct arena *arena, struct id user)
+static const char *stamp_of(struct database *database, struct arena *arena, struct id user)
 {
     return sql_text(database, arena, "SELECT HEX(session_mark) FROM principal WHERE user_id = %s", sql_id(arena, user));
 }
@@ -138,13 +138,13 @@ static void a_note_leaves_the_users_mark(void **state)
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, NULL, "");
     struct id session = given_session(database, arena, user->id);
-    const char *before = mark_of(database, arena, user->id);
+    const char *before = stamp_of(database, arena, user->id);
     expect_ok(session_describe(database, arena, session, &client, true));
     age(database, arena, session, 100);
     (void)note(database, arena, session, &later);
-    assert_string_equal(mark_of(database, arena, user->id), before);
+    assert_string_equal(stamp_of(database, arena, user->id), before);
     expect_ok(session_end(database, arena, session, user->id, NULL));
-    assert_string_not_equal(mark_of(database, arena, user->id), before);
+    assert_string_not_equal(stamp_of(database, arena, user->id), before);
     database_free(&database);
 }
 

@@ -142,10 +142,10 @@ static void an_end_that_is_rolled_back_is_none(void **state)
 }
 
 /*
- * Whoever ends a session while its user's principal is away cannot mark it; the principal that comes back is marked
- * anew.
+ * Whoever ends a session while its user's principal is away cannot renew the stamp; the principal that comes back has a
+ * new one.
  */
-static void a_principal_that_comes_back_has_another_mark(void **state)
+static void a_principal_that_comes_back_has_another_stamp(void **state)
 {
     struct scene scene = given_scene(state);
     const char *user = sql_id(scene.arena, scene.user->id);
@@ -209,21 +209,21 @@ static void what_takes_nothing_writes_no_mark(void **state)
 {
     struct scene scene = given_scene(state);
     const char *id = sql_id(scene.arena, scene.session);
-    const char *mark = arena_format(scene.arena,
-                                    "SELECT CONV(LEFT(HEX(session_mark), 12), 16, 10) FROM principal"
-                                    " WHERE user_id = %s",
-                                    sql_id(scene.arena, scene.user->id));
-    int64_t before = sql_integer(scene.prompt, scene.arena, "%s", mark);
+    const char *stamp = arena_format(scene.arena,
+                                     "SELECT CONV(LEFT(HEX(session_mark), 12), 16, 10) FROM principal"
+                                     " WHERE user_id = %s",
+                                     sql_id(scene.arena, scene.user->id));
+    int64_t before = sql_integer(scene.prompt, scene.arena, "%s", stamp);
     sql(scene.prompt, scene.arena, "UPDATE session SET expires_at = expires_at + INTERVAL 1 DAY WHERE id = %s", id);
     sql(scene.prompt, scene.arena, "UPDATE user SET first_name = 'Grace' WHERE id = %s",
         sql_id(scene.arena, scene.user->id));
     (void)given_session(scene.prompt, scene.arena, scene.user->id);
-    assert_int_equal(sql_integer(scene.prompt, scene.arena, "%s", mark), before);
+    assert_int_equal(sql_integer(scene.prompt, scene.arena, "%s", stamp), before);
     sql(scene.prompt, scene.arena, "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = %s", id);
-    int64_t after = sql_integer(scene.prompt, scene.arena, "%s", mark);
+    int64_t after = sql_integer(scene.prompt, scene.arena, "%s", stamp);
     assert_int_not_equal(after, before);
     sql(scene.prompt, scene.arena, "DELETE FROM session WHERE id = %s", id);
-    assert_int_equal(sql_integer(scene.prompt, scene.arena, "%s", mark), after);
+    assert_int_equal(sql_integer(scene.prompt, scene.arena, "%s", stamp), after);
     end_scene(&scene);
 }
 
@@ -253,29 +253,29 @@ static void a_process_forgets_with_its_connection(void **state)
         const char *user = sql_id(scene.arena, scene.user->id);
         const char *id = sql_id(scene.arena, scene.session);
         assert_true(is_good(&scene, scene.session));
-        sql(scene.prompt, scene.arena, "SET @mark = (SELECT session_mark FROM principal WHERE user_id = %s)", user);
+        sql(scene.prompt, scene.arena, "SET @stamp = (SELECT session_mark FROM principal WHERE user_id = %s)", user);
         sql(scene.prompt, scene.arena, "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = %s", id);
-        sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = @mark WHERE user_id = %s", user);
+        sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = @stamp WHERE user_id = %s", user);
         end_connection(&scene, by_server == 1);
         assert_false(is_good(&scene, scene.session));
         end_scene(&scene);
     }
 }
 
-static void all_marks_are_renewed_where_a_copy_was_put_back(void **state)
+static void all_stamps_are_renewed_where_a_copy_was_put_back(void **state)
 {
     struct scene scene = given_scene(state);
     const char *user = sql_id(scene.arena, scene.user->id);
     assert_true(is_good(&scene, scene.session));
-    sql(scene.prompt, scene.arena, "SET @mark = (SELECT session_mark FROM principal WHERE user_id = %s)", user);
+    sql(scene.prompt, scene.arena, "SET @stamp = (SELECT session_mark FROM principal WHERE user_id = %s)", user);
     sql(scene.prompt, scene.arena, "DELETE FROM session WHERE user_id = %s", user);
-    sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = @mark WHERE user_id = %s", user);
-    expect_ok(session_mark_everyone(scene.prompt, scene.arena));
+    sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = @stamp WHERE user_id = %s", user);
+    expect_ok(session_renew_stamps(scene.prompt, scene.arena));
     assert_false(is_good(&scene, scene.session));
     end_scene(&scene);
 }
 
-static void a_mark_of_zeros_is_not_remembered(void **state)
+static void a_stamp_of_zeros_is_not_remembered(void **state)
 {
     struct scene scene = given_scene(state);
     const char *user = sql_id(scene.arena, scene.user->id);
@@ -293,14 +293,14 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_is_taken_from_a_session_is_seen_at_once),
     HARNESS_TEST(the_service_s_own_endings_are_seen_by_other_processes),
     HARNESS_TEST(an_end_that_is_rolled_back_is_none),
-    HARNESS_TEST(a_principal_that_comes_back_has_another_mark),
+    HARNESS_TEST(a_principal_that_comes_back_has_another_stamp),
     HARNESS_TEST(a_session_that_is_rolled_back_is_not_remembered),
     HARNESS_TEST(a_session_is_good_until_its_expiry_and_no_longer),
     HARNESS_TEST(a_remembered_session_is_its_own_user_s_only),
     HARNESS_TEST(what_takes_nothing_writes_no_mark),
     HARNESS_TEST(truncating_the_sessions_is_refused),
     HARNESS_TEST(a_process_forgets_with_its_connection),
-    HARNESS_TEST(all_marks_are_renewed_where_a_copy_was_put_back),
-    HARNESS_TEST(a_mark_of_zeros_is_not_remembered),
+    HARNESS_TEST(all_stamps_are_renewed_where_a_copy_was_put_back),
+    HARNESS_TEST(a_stamp_of_zeros_is_not_remembered),
 };
 HARNESS_MODULE(session_memo, cases)
