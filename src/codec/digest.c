@@ -111,12 +111,12 @@ void running_digest_update(struct running_digest *digest, const void *bytes, siz
     size_t kept = digest->length % BLOCK_BYTES;
     digest->length += length;
     if (kept > 0) {
-        size_t room = BLOCK_BYTES - kept;
-        size_t step = length < room ? length : room;
+        size_t free_bytes = BLOCK_BYTES - kept;
+        size_t step = length < free_bytes ? length : free_bytes;
         memcpy(digest->tail + kept, from, step);
         from += step;
         length -= step;
-        if (step < room)
+        if (step < free_bytes)
             return;
         (void)SHA256_Update(&digest->blocks, digest->tail, BLOCK_BYTES);
     }

@@ -68,10 +68,10 @@ static bool read_number(const char **at, unsigned *out)
 }
 
 /* Decodes a field that ends at '$', or with the text. */
-static bool decode(unsigned char *out, size_t room, const char **at, size_t *length_out)
+static bool decode(unsigned char *out, size_t size, const char **at, size_t *length_out)
 {
     const char *end = *at + strcspn(*at, "$");
-    return sodium_base642bin(out, room, *at, (size_t)(end - *at), NULL, length_out, at,
+    return sodium_base642bin(out, size, *at, (size_t)(end - *at), NULL, length_out, at,
                              sodium_base64_VARIANT_ORIGINAL_NO_PADDING) == 0 &&
            *at == end;
 }

@@ -12,7 +12,7 @@
 #include "http/fastcgi_guard_int.h"
 
 /* As libfcgi's fcgios.h has it, which defines names of its own besides. */
-int OS_Read(int fd, char *bytes, size_t room);
+int OS_Read(int fd, char *bytes, size_t capacity);
 
 static struct {
     int fd;
@@ -60,15 +60,15 @@ static bool answer(void)
  * The one by which libfcgi reads. 0, the end of the connection, when the guard is broken, and -1 for a descriptor that
  * is not the connection's. A head that has not come whole is kept back, so that it reads on then.
  */
-__attribute__((visibility("default"))) int OS_Read(int fd, char *bytes, size_t room)
+__attribute__((visibility("default"))) int OS_Read(int fd, char *bytes, size_t capacity)
 {
-    if (fd != input.fd || room < 2 * (size_t)FASTCGI_HEAD_BYTES) {
+    if (fd != input.fd || capacity < 2 * (size_t)FASTCGI_HEAD_BYTES) {
         errno = EBADF;
         return -1;
     }
     while (input.guard.stage != FASTCGI_STAGE_BROKEN) {
         size_t held = fastcgi_guard_held(&input.guard);
-        ssize_t got = read(fd, bytes + held, room - held);
+        ssize_t got = read(fd, bytes + held, capacity - held);
         if (got <= 0)
             return (int)got;
         size_t passed = fastcgi_guard_pass(&input.guard, (unsigned char *)bytes, (size_t)got);

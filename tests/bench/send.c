@@ -190,8 +190,8 @@ static void finish(struct connection *connection)
 static bool receive_some(struct connection *connection, bool *whole_out)
 {
     *whole_out = false;
-    size_t room = ANSWER_BYTES - 1 - connection->got;
-    ssize_t step = recv(connection->fd, connection->answer + connection->got, room, 0);
+    size_t free_bytes = ANSWER_BYTES - 1 - connection->got;
+    ssize_t step = recv(connection->fd, connection->answer + connection->got, free_bytes, 0);
     if (step < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
     if (step <= 0)

@@ -104,8 +104,9 @@ static void read_requests(const char *path)
     FILE *file = fopen(path, "r");
     if (file == NULL)
         die(path);
-    size_t room = 0;
-    for (char *line = NULL; run.request_count < REQUESTS_MAX && getline(&line, &room, file) > 0; line = NULL, room = 0)
+    size_t capacity = 0;
+    for (char *line = NULL; run.request_count < REQUESTS_MAX && getline(&line, &capacity, file) > 0;
+         line = NULL, capacity = 0)
         run.requests[run.request_count++] = (struct request){.bytes = line, .length = unescape(line)};
     (void)fclose(file);
     if (run.request_count == 0) {
@@ -239,8 +240,8 @@ static void finish(const struct exchange *exchange)
 static void take(struct exchange *exchange, const char *bytes, size_t count)
 {
     if (exchange->got < HEAD_BYTES - 1) {
-        size_t room = HEAD_BYTES - 1 - exchange->got;
-        size_t part = count < room ? count : room;
+        size_t free_bytes = HEAD_BYTES - 1 - exchange->got;
+        size_t part = count < free_bytes ? count : free_bytes;
         memcpy(exchange->head + exchange->got, bytes, part);
         exchange->head[exchange->got + part] = '\0';
     }

@@ -22,17 +22,17 @@ static struct heard hear(struct arena *arena, const uint8_t *bytes, size_t size,
 {
     struct heard heard;
     struct fastcgi_guard guard;
-    unsigned char *room = arena_alloc(arena, piece + FASTCGI_HEAD_BYTES);
+    unsigned char *read_bytes = arena_alloc(arena, piece + FASTCGI_HEAD_BYTES);
     unsigned char answer[FASTCGI_ANSWER_BYTES];
     buffer_init(&heard.passed, arena);
     buffer_init(&heard.answers, arena);
     fastcgi_guard_start(&guard);
     for (size_t at = 0; at < size; at += piece) {
         size_t length = size - at < piece ? size - at : piece;
-        memcpy(room + fastcgi_guard_held(&guard), bytes + at, length);
-        size_t good = fastcgi_guard_pass(&guard, room, length);
+        memcpy(read_bytes + fastcgi_guard_held(&guard), bytes + at, length);
+        size_t good = fastcgi_guard_pass(&guard, read_bytes, length);
         fuzz_expect(good <= length + FASTCGI_HEAD_BYTES - 1, "no more goes on than has come");
-        buffer_add(&heard.passed, room, good);
+        buffer_add(&heard.passed, read_bytes, good);
         buffer_add(&heard.answers, answer, fastcgi_guard_answer(&guard, answer));
     }
     heard.stage = guard.stage;

@@ -237,12 +237,12 @@ static struct error *write_bytes(struct blob_store *store, struct arena *arena, 
     struct s3_pending *pending = state;
     const unsigned char *from = bytes;
     while (length > 0) {
-        uint64_t room = pending->first + s3->part_bytes - pending->written;
-        size_t step = length < room ? length : (size_t)room;
+        uint64_t free_bytes = pending->first + s3->part_bytes - pending->written;
+        size_t step = length < free_bytes ? length : (size_t)free_bytes;
         TRY(s3_write(store, arena, state, from, step));
         from += step;
         length -= step;
-        if (step == room)
+        if (step == free_bytes)
             TRY(end_part(s3, arena, pending));
     }
     return NULL;

@@ -42,9 +42,9 @@ static void rename_process(char **arguments, const char *name)
     char *end = arguments[0] + strlen(arguments[0]);
     for (size_t i = 1; arguments[i] == end + 1; i++)
         end = arguments[i] + strlen(arguments[i]);
-    size_t room = (size_t)(end - arguments[0]);
-    memset(arguments[0], 0, room);
-    memcpy(arguments[0], name, strlen(name) < room ? strlen(name) : room);
+    size_t size = (size_t)(end - arguments[0]);
+    memset(arguments[0], 0, size);
+    memcpy(arguments[0], name, strlen(name) < size ? strlen(name) : size);
 }
 
 /* The environment may name secrets. */

@@ -70,11 +70,11 @@ static int find_attached(struct msghdr *packet)
     return descriptor;
 }
 
-enum message_end message_receive(int socket, int64_t until, struct message *head_out, void *bytes_out, size_t room,
+enum message_end message_receive(int socket, int64_t until, struct message *head_out, void *bytes_out, size_t capacity,
                                  int *descriptor_out)
 {
-    struct iovec parts[] = {{head_out, sizeof *head_out}, {bytes_out, room}};
-    struct msghdr packet = {.msg_iov = parts, .msg_iovlen = room > 0 ? 2 : 1};
+    struct iovec parts[] = {{head_out, sizeof *head_out}, {bytes_out, capacity}};
+    struct msghdr packet = {.msg_iov = parts, .msg_iovlen = capacity > 0 ? 2 : 1};
     union control control;
     if (descriptor_out != NULL) {
         *descriptor_out = -1;
@@ -96,7 +96,7 @@ enum message_end message_receive(int socket, int64_t until, struct message *head
     return whole ? MESSAGE_GOT : MESSAGE_BROKEN;
 }
 
-void message_text(char *member, size_t room, const char *text)
+void message_text(char *member, size_t capacity, const char *text)
 {
-    (void)snprintf(member, room, "%s", text == NULL ? "" : text);
+    (void)snprintf(member, capacity, "%s", text == NULL ? "" : text);
 }

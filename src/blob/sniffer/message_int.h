@@ -66,13 +66,13 @@ enum message_end {
 bool message_send(int socket, enum message_kind kind, uint64_t number, const void *bytes, size_t length, int attached);
 
 /*
- * Receives a message with at most `room` bytes behind the head. Waits until `until` (clock_monotonic(); 0: for ever).
+ * Receives a message with at most `capacity` bytes behind the head. Waits until `until` (clock_monotonic(); 0: ever).
  * A descriptor that comes along is stored in *descriptor_out (-1: none came), or dropped where that is NULL.
  */
-enum message_end message_receive(int socket, int64_t until, struct message *head_out, void *bytes_out, size_t room,
+enum message_end message_receive(int socket, int64_t until, struct message *head_out, void *bytes_out, size_t capacity,
                                  int *descriptor_out);
 
-/* Copies a text into a member of a message, cut to its room. */
-void message_text(char *member, size_t room, const char *text);
+/* Copies a text into a member of a message, cut to its capacity. */
+void message_text(char *member, size_t capacity, const char *text);
 
 #endif

@@ -61,8 +61,8 @@ static struct error *add_to_file(struct upload *upload, const void *bytes, size_
         return error_entry(error, arena_format(upload->arena, "file[%td]", file - upload->files), "tooLarge",
                            "is larger than allowed");
     }
-    size_t room = LIMIT_SNIFF_BYTES - file->head_length;
-    size_t copied = length < room ? length : room;
+    size_t free_bytes = LIMIT_SNIFF_BYTES - file->head_length;
+    size_t copied = length < free_bytes ? length : free_bytes;
     memcpy(file->head + file->head_length, bytes, copied);
     file->head_length += copied;
     return blob_write(file->writer, bytes, length);

@@ -94,18 +94,18 @@ struct entries {
     struct validation validation;
     struct entry *items;
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 static void add_entry(struct entries *entries, const struct entry *entry)
 {
-    if (entries->count == entries->room) {
-        size_t room = entries->room == 0 ? 64 : 2 * entries->room;
-        struct entry *items = arena_array(entries->arena, room, sizeof *items);
+    if (entries->count == entries->capacity) {
+        size_t capacity = entries->capacity == 0 ? 64 : 2 * entries->capacity;
+        struct entry *items = arena_array(entries->arena, capacity, sizeof *items);
         for (size_t i = 0; i < entries->count; i++)
             items[i] = entries->items[i];
         entries->items = items;
-        entries->room = room;
+        entries->capacity = capacity;
     }
     entries->items[entries->count++] = *entry;
 }
@@ -161,9 +161,9 @@ static void read_head(struct entries *entries, const struct document *line)
 static struct error *read_all(FILE *input, struct entries *entries)
 {
     char *text = NULL;
-    size_t room = 0, number = 0;
+    size_t capacity = 0, number = 0;
     ssize_t length;
-    while ((length = getline(&text, &room, input)) > 0) {
+    while ((length = getline(&text, &capacity, input)) > 0) {
         struct document *line = NULL;
         number++;
         if (length > LIMIT_JSON_BYTES || document_parse(entries->arena, text, (size_t)length, &line) != NULL ||

@@ -245,10 +245,10 @@ static bool stream_fails(enum kind kind, FILE *stream)
     return true;
 }
 
-ssize_t getline(char **text, size_t *room, FILE *stream)
+ssize_t getline(char **text, size_t *capacity, FILE *stream)
 {
     ssize_t (*call)(char **, size_t *, FILE *) = (ssize_t(*)(char **, size_t *, FILE *))real("getline");
-    return stream_fails(GETLINE, stream) ? -1 : call(text, room, stream);
+    return stream_fails(GETLINE, stream) ? -1 : call(text, capacity, stream);
 }
 
 char *fgets(char *text, int size, FILE *stream)

@@ -71,13 +71,13 @@ static struct buffer request(struct arena *arena, size_t padding)
 static struct buffer pass(struct arena *arena, struct fastcgi_guard *guard, const struct buffer *sent, size_t piece)
 {
     struct buffer passed;
-    unsigned char *room = arena_alloc(arena, piece + FASTCGI_HEAD_BYTES);
+    unsigned char *read_bytes = arena_alloc(arena, piece + FASTCGI_HEAD_BYTES);
     buffer_init(&passed, arena);
     for (size_t at = 0; at < sent->length; at += piece) {
         size_t length = sent->length - at < piece ? sent->length - at : piece;
-        memcpy(room + fastcgi_guard_held(guard), sent->bytes + at, length);
-        size_t good = fastcgi_guard_pass(guard, room, length);
-        buffer_add(&passed, room, good);
+        memcpy(read_bytes + fastcgi_guard_held(guard), sent->bytes + at, length);
+        size_t good = fastcgi_guard_pass(guard, read_bytes, length);
+        buffer_add(&passed, read_bytes, good);
     }
     return passed;
 }
