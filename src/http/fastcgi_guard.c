@@ -188,7 +188,7 @@ static bool check_parameters(struct fastcgi_guard *guard)
     return true;
 }
 
-/* Judges a record by its head, which is whole. */
+/* Checks a record by its head, which is whole. */
 static bool check(struct fastcgi_guard *guard)
 {
     const unsigned char *head = guard->head;

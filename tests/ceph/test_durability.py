@@ -21,7 +21,7 @@ REFUSED = {(500, "storage.unavailable")}
 LARGE = 70 << 20
 
 
-def judge(load, what, figures, allowed=frozenset()):
+def check_load(load, what, figures, allowed=frozenset()):
     """Nothing that was acknowledged is lost, nothing wrong was read, and what failed has a reason that is allowed."""
     figures.note(what, load.figures())
     assert not load.wrong, load.wrong[:3]
@@ -42,7 +42,7 @@ def test_a_daemon_that_is_killed_fails_no_request(stack, ceph, people, full, fig
         load.await_more(count)
         ceph.release()
         load.await_more(count)
-    judge(load, f"kill -9 of {name}", figures)
+    check_load(load, f"kill -9 of {name}", figures)
 
 
 def test_each_osd_in_turn_is_killed_while_a_large_file_comes(stack, ceph, people, figures):
@@ -70,7 +70,7 @@ def test_an_osd_that_freezes_is_left_out_and_holds_nobody_up_for_ever(stack, cep
         load.await_more(MANY)
         ceph.thaw()
         load.await_more(MANY)
-    judge(load, "an OSD frozen", figures, REFUSED)
+    check_load(load, "an OSD frozen", figures, REFUSED)
 
 
 def test_two_of_three_osds_dead_are_an_error_in_time_and_nothing_is_lost(stack, ceph, people, figures):

@@ -21,7 +21,7 @@ def people(accounts):
 
 
 def under_load(stack, people, what, figures, fault):
-    """Runs the fault in the middle of the load and judges what the clients saw."""
+    """Runs the fault in the middle of the load and checks what the clients saw."""
     with Load(stack, people) as load:
         load.await_more(200)
         fault()

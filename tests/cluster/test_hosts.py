@@ -17,7 +17,7 @@ def people(accounts):
     return [accounts.customer() for _ in range(PEOPLE)]
 
 
-def judge(load, what, figures):
+def check_load(load, what, figures):
     """Nobody may have seen anything wrong, and nothing may be lost."""
     figures.note(what, load.figures())
     assert not load.wrong, load.wrong[:3]
@@ -45,7 +45,7 @@ def test_what_dies_takes_at_most_the_requests_under_way_with_it(stack, cluster, 
         load.await_more(requests // 3)
         cluster.release()
         load.await_more(requests // 3)
-    judge(load, f"kill -9 of {which}", figures)
+    check_load(load, f"kill -9 of {which}", figures)
     # What writes and was under way there may fail, since it must not be sent twice.
     late = [answer for answer in load.failed() if answer.began > killed or answer.kind == "read"]
     assert not late, load.figures()
@@ -73,7 +73,7 @@ def test_a_rolling_upgrade_fails_no_request(stack, cluster, people, full, figure
             cluster.renew(node, signal.SIGTERM)
             cluster.await_whole()
         load.await_more(share)
-    judge(load, "rolling upgrade: three hosts, then three database nodes", figures)
+    check_load(load, "rolling upgrade: three hosts, then three database nodes", figures)
     assert not load.failed(), load.figures()
 
 

@@ -62,7 +62,7 @@ class Story:
         self.records += records
         self.phases.append(Phase(tokens, records, link, sent["email"]))
 
-    def judge(self):
+    def check_phases(self):
         """What earlier phases made is good now, on every host, and ends on every host."""
         for host, phase in itertools.product(self.hosts, self.phases):
             for tokens in phase.tokens:
@@ -76,7 +76,7 @@ class Story:
                 other.get("/customers/me", token=phase.tokens[0]["accessToken"], status=401, code="auth.tokenRevoked")
             phase.tokens = phase.tokens[1:] + [self.login(number % 3)]
             self.accounts.api.get("/system/links/" + phase.link.partition("/system/links/")[2], status=200)
-        self.judge_lists()
+        self.check_lists()
 
     def pages(self, host, path):
         """All items of a list, five on a page."""
@@ -88,7 +88,7 @@ class Story:
             if cursor is None:
                 return found
 
-    def judge_lists(self):
+    def check_lists(self):
         """Each row once, the same on every host, in the order of the times that the lists show."""
         for path, name in (("/system/files", "createdAt"), ("/customers/organisation/audit", "at")):
             found = [self.pages(host, path) for host in self.hosts]
@@ -153,7 +153,7 @@ def test_what_has_a_time_is_right_when_the_node_in_use_changes(accounts, cluster
         node.take_down()
         use(cluster, "db2")
         story.live()
-        story.judge()
+        story.check_phases()
         node.start()
         use(cluster, NODE)
         clocks = [float(one.run("SELECT UNIX_TIMESTAMP(SYSDATE(3))")[0][0]) for one in cluster.databases[:2]]
@@ -161,7 +161,7 @@ def test_what_has_a_time_is_right_when_the_node_in_use_changes(accounts, cluster
         told = cluster.check()
         assert len(re.findall(r"Its clock is \d+ s ahead of this machine's", told)) == 1, told
         story.live()
-        story.judge()
+        story.check_phases()
         told = wrong_passwords(story, database)
         held = held_upload(story, cluster.databases[0])
         sent = {"offset": 0, "data": b"12345678"}
@@ -173,7 +173,7 @@ def test_what_has_a_time_is_right_when_the_node_in_use_changes(accounts, cluster
         tus.patch(story.customer, held, **sent, status=423)
         database.lift_throttles()
         story.live()
-        story.judge()
+        story.check_phases()
         database.run("UPDATE file_upload SET held_until = UTC_TIMESTAMP(3) WHERE id = %s",
                      key(held.rpartition("/")[2]))
         tus.patch(story.customer, held, **sent)
@@ -182,7 +182,7 @@ def test_what_has_a_time_is_right_when_the_node_in_use_changes(accounts, cluster
     cluster.await_whole()
     use(cluster, NODE)
     story.live()
-    story.judge()
+    story.check_phases()
     for phase in story.phases:
         wait_until(lambda address=phase.letters: accounts.mailbox.messages(address), MOVED_SECONDS, "the letter")
         assert len(accounts.mailbox.messages(phase.letters)) == 1

@@ -31,15 +31,15 @@ def output_of(command, root):
 
 class Look:
     """One check: the program that finds, the one whose preprocessor shows what a file depends on, the command for a
-    file and its flags, and the files of the tree that say what is looked for. `judge` takes the program's output, and
-    gives what is left to tell and the findings that have a reason to stay."""
+    file and its flags, and the files of the tree that say what is looked for. `classify` takes the program's output
+    and gives what is left to tell and the findings that have a reason to stay."""
 
-    def __init__(self, name, programs, command, rules, judge=lambda said: (said, [])):
+    def __init__(self, name, programs, command, rules, classify=lambda said: (said, [])):
         self.name = name
         self.finder, self.compiler = programs
         self.command = command
         self.rules = rules
-        self.judge = judge
+        self.classify = classify
 
     def begin(self, root, folder):
         """Makes the folder of digests, and what all files have in common."""
@@ -64,7 +64,7 @@ class Look:
         status, found, said = output_of([self.finder, *self.command(path, self.flags)], self.root)
         if status != 0 and not found.strip():
             found = said or f"{path}: {self.finder} ended with {status}"
-        left, kept = self.judge(found.strip())
+        left, kept = self.classify(found.strip())
         if left:
             return left, kept, False
         known.write_text("\n".join(kept), encoding="utf-8")

@@ -83,7 +83,7 @@ struct member_outcome {
 };
 
 /*
- * Judges a change of roles and permissions as member_update() does, and writes nothing but the audit row of a crossing.
+ * Checks a change of roles and permissions as member_update() does, and writes nothing but the audit row of a crossing.
  * What member_update() refuses is refused with the same error, but for ROLE_NOT_GRANTABLE, which is an outcome. The
  * caller need not hold what member_update() asks for: `required` is the permission to read users. USER_UNKNOWN names
  * the path userId.

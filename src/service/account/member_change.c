@@ -118,7 +118,7 @@ static struct error *check_status(const struct update *update, struct arena *are
     return update->patch->has_status && !can_change ? error_plain(arena, ERROR_USER_STATE) : NULL;
 }
 
-/* Judges the change of `before` into `after`, by the caller and the roles as `update` has them. */
+/* Checks the change of `before` into `after`, by the caller and the roles as `update` has them. */
 static struct error *check_change(const struct update *update, struct arena *arena, const struct user *before,
                                   const struct user *after)
 {

@@ -74,7 +74,8 @@ static struct fields read_fields(char *text)
     return fields;
 }
 
-static const char *judge(struct arena *arena, const char *path, const struct fields *fields)
+/* What is wrong with the file, as a sentence; NULL: nothing. */
+static const char *check_fields(struct arena *arena, const char *path, const struct fields *fields)
 {
     int64_t until;
     if (fields->contacts == 0)
@@ -104,6 +105,6 @@ struct error *inspect_security_txt(struct arena *arena, const struct configurati
     else if (failure != 0)
         fault = arena_format(arena, "%s cannot be read: %s.", path, strerror(failure));
     else
-        fault = judge(arena, path, &fields);
+        fault = check_fields(arena, path, &fields);
     return fault == NULL ? NULL : error_message(error_plain(arena, ERROR_INTERNAL), "%s", fault);
 }

@@ -16,7 +16,7 @@ SESSION_SECONDS = 60
 SIGN_IN_ADDRESS = "127.0.0.9"
 # Codes of replies to requests that have the form of the schema, and why. All else that is refused with such a form is a
 # failure.
-JUDGED = {
+REASONS = {
     "auth.newPasswordRequired": "an account that waits for its first sign-in needs another member",
     "code.mismatch": "the code of an e-mail: the schema has its form, the outbox has its value",
     "file.unknown": "an id of the right form, of which there is no file",
@@ -29,7 +29,7 @@ JUDGED = {
     "user.unknown": "an id of the right form, of which there is nobody",
 }
 # Faults of single values in a reply "request.invalid": the path, where indexes are left out, and the code.
-JUDGED_VALUES = {
+REASONS_OF_VALUES = {
     ("", "required"): "at least one of several members; the schema of a body has no alternatives",
     ("Upload-Checksum", "format"): "the document has the pattern, but the coverage phase sends other texts in headers",
     ("Upload-Defer-Length", "unexpected"): "headers that exclude each other; a schema has each by itself",
@@ -61,7 +61,7 @@ JUDGED_VALUES = {
 
 
 # Operations of which every "request.invalid" is right.
-JUDGED_OPERATIONS = {
+REASONS_OF_OPERATIONS = {
     ("POST", "/system/uploads"): "Upload-Metadata is one text for a schema: keys, and values in base64 with rules",
 }
 
@@ -113,12 +113,12 @@ def what_the_schema_allows_is_taken(context, response, case):
     try:
         return positive_data_acceptance(context, response, case)
     except AssertionError:
-        if judged(response, case):
+        if has_reason(response, case):
             return None
         raise
 
 
-def judged(response, case):
+def has_reason(response, case):
     """Whether the reply gives a reason that the schema cannot have."""
     try:
         reply = response.json()
@@ -128,5 +128,5 @@ def judged(response, case):
     faults = {(re.sub(r"\[\d+\]", "", one["path"]), one["code"]) for one in reply.get("validation", [])}
     if response.status_code not in (400, 413):
         return False
-    return code in JUDGED or code == "request.invalid" and (
-        faults <= set(JUDGED_VALUES) or (case.method.upper(), case.path) in JUDGED_OPERATIONS)
+    return code in REASONS or code == "request.invalid" and (
+        faults <= set(REASONS_OF_VALUES) or (case.method.upper(), case.path) in REASONS_OF_OPERATIONS)

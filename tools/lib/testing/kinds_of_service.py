@@ -118,7 +118,7 @@ class KindsOfService(Runner):
                                                               "not directory and not alone"])
 
     def ceph(self):
-        """Daemons of the store die, and how the service goes on is judged, so nothing else runs beside it."""
+        """Daemons of the store die, and how the service goes on is checked, so nothing else runs beside it."""
         return [Job("last ceph", self.run_ceph, alone=True)]
 
     def run_ceph(self):
@@ -131,7 +131,7 @@ class KindsOfService(Runner):
 
     def cluster(self):
         """Starting clusters again and again takes long, so that is left to a full run and to whoever names the kind.
-        How many requests a death costs is judged, so nothing runs beside it that needs much of the machine."""
+        How many requests a death costs is counted, so nothing runs beside it that needs much of the machine."""
         found = [Job("cluster", self.run_cluster, quiet=True)]
         if self.chosen.full or "cluster" in self.chosen.named:
             found.append(Job("cluster quickstart", self.run_cluster_quickstart))

@@ -259,7 +259,7 @@ static struct error *foresee(struct scene *scene, const struct caller *caller, s
     return member_foresee(&scene->service, scene->arena, caller, "cus:user:r", id, patch, outcome);
 }
 
-static void a_foreseen_change_is_judged_as_the_change_and_writes_nothing(void **state)
+static void a_foreseen_change_is_checked_as_the_change_and_writes_nothing(void **state)
 {
     struct scene *scene = scene_new(harness_arena(state));
     struct caller *staff = given_staff(scene);
@@ -358,7 +358,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(disabling_ends_sessions_at_once),
     HARNESS_TEST(status_has_its_rules),
     HARNESS_TEST(nobody_changes_or_grants_beyond_their_own),
-    HARNESS_TEST(a_foreseen_change_is_judged_as_the_change_and_writes_nothing),
+    HARNESS_TEST(a_foreseen_change_is_checked_as_the_change_and_writes_nothing),
     HARNESS_TEST(other_organisations_are_out_of_reach),
     HARNESS_TEST(mirror_follows_the_row),
 };
