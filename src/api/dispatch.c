@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Serves requests. The order of the checks (docs/api.md) is the order of the lines in serve(): route, token,
- * permission, input, handler. The body is not touched before token and permission are settled.
+ * permission, input, handler. The body is not read before token and permission are checked.
  */
 #include "api/dispatch.h"
 

@@ -48,7 +48,7 @@ struct directory_pending {
     bool kept;               /* that name stays (directory_partial.c) */
     off_t written;           /* bytes so far */
     off_t started;           /* how many of them were given to the disk */
-    off_t settled;           /* how many of them are on the disk and have left the memory */
+    off_t flushed;           /* how many of them are on the disk and have left the memory */
 };
 
 /* blob/partial.h (directory_partial.c). */

@@ -109,7 +109,7 @@ static struct error *go_on(struct blob_store *store, struct arena *arena, void *
 {
     struct directory_pending *pending = state;
     int number = drop_rest(directory_of(store), pending->fd, (off_t)size, there_out);
-    pending->written = pending->started = pending->settled = (off_t)size;
+    pending->written = pending->started = pending->flushed = (off_t)size;
     return number == 0 ? NULL : directory_failure(arena, number, "go on in a partial file");
 }
 

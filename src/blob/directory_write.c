@@ -108,15 +108,15 @@ static int write_out(const struct blob_store *store, struct directory_pending *p
                                        SYNC_FILE_RANGE_WRITE) != 0)
         return errno;
     pending->started = pending->written;
-    off_t length = pending->started - WRITE_BEHIND_BYTES - pending->settled;
+    off_t length = pending->started - WRITE_BEHIND_BYTES - pending->flushed;
     if (length <= 0 || store->reads_back)
         return 0;
-    if (directory->io->sync_file_range(pending->fd, pending->settled, length,
+    if (directory->io->sync_file_range(pending->fd, pending->flushed, length,
                                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
                                            SYNC_FILE_RANGE_WAIT_AFTER) != 0)
         return errno;
-    (void)directory->io->posix_fadvise(pending->fd, pending->settled, length, POSIX_FADV_DONTNEED);
-    pending->settled += length;
+    (void)directory->io->posix_fadvise(pending->fd, pending->flushed, length, POSIX_FADV_DONTNEED);
+    pending->flushed += length;
     return 0;
 }
 

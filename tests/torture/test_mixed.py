@@ -44,7 +44,7 @@ def faults(stack):
     )
 
 
-def settle(stack, reader, ledger):
+def await_recovery(stack, reader, ledger):
     """The first upload that succeeds when it is over."""
     before, refused = len(ledger.stored), len(ledger.refused)
     try:
@@ -68,7 +68,7 @@ def test_nothing_is_lost_when_everything_happens_at_once(stack, database, accoun
             choices[which][1]()
             happened[which] += 1
             time.sleep(random.uniform(0.05, 0.4))
-        settle(stack, readers[0], ledger)
+        await_recovery(stack, readers[0], ledger)
         stop.set()
     for reader in readers:
         reader.join(60)

@@ -109,7 +109,7 @@ struct organisation_admin_change {
 
 /*
  * *changed_out is false when there is no such organisation, or when its status should change while it is in
- * provisioning. With the status DISABLED, tokens that outside providers have issued until now open nothing any more,
+ * provisioning. With the status DISABLED, tokens that remote providers have issued until now open nothing any more,
  * unless their session stands.
  */
 struct error *organisation_admin_change(struct database *database, struct arena *arena, struct id id,

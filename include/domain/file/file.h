@@ -95,8 +95,8 @@ struct error *file_find_any(struct database *database, struct arena *arena, stru
  * For a caller that does not know the outcome of a COMMIT. DATABASE_UNAVAILABLE also when the other transaction takes
  * too long.
  */
-struct error *file_find_settled(struct database *database, struct arena *arena, struct id organisation, struct id id,
-                                bool *found_out);
+struct error *file_find_committed(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                                  bool *found_out);
 
 /* The result of a change of state. Of two simultaneous callers exactly one gets FILE_CHANGED. */
 enum file_outcome {

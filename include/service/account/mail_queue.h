@@ -25,7 +25,7 @@ struct service;
 
 /*
  * Queues the mail `template` for `user` at the address `to`; part of the open transaction. `values` fill the template.
- * A mail with a value `code` or `temporaryPassword` is sent before all others. The language is settled now: the one of
+ * A mail with a value `code` or `temporaryPassword` is sent before all others. The language is chosen now: the one of
  * service->languages that fits `locale` (of the user's row; NULL: unknown), else the one that the request asks for,
  * else the installation's.
  */

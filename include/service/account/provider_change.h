@@ -20,7 +20,7 @@ struct service;
  * address or another attribute was on its way to it. The change is finished first. Nobody's account (no id) is looked
  * up like a user's. False for a provider that changes in our transactions.
  */
-struct error *provider_change_settle(struct service *service, struct arena *arena, struct id user,
-                                     enum provider_outcome outcome, bool *ask_again_out);
+struct error *provider_change_reconcile(struct service *service, struct arena *arena, struct id user,
+                                        enum provider_outcome outcome, bool *ask_again_out);
 
 #endif

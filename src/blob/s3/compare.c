@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares an object with what a commit has sent, which settles a lost answer. */
+/* Compares an object with what a commit has sent, which resolves a lost answer. */
 #include "base/arena.h"
 #include "base/error.h"
 #include "blob/blob.h"

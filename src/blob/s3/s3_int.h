@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the files of the S3 store share: s3.c opens it, key.c makes keys, call.c makes calls, refusal.c reads refusals,
- * write.c and multipart.c commit blobs, compare.c settles lost answers, read.c reads and removes blobs, list.c lists
+ * write.c and multipart.c commit blobs, compare.c resolves lost answers, read.c reads and removes blobs, list.c lists
  * them and moves them aside.
  */
 #ifndef GATEHOUSE_BLOB_S3_S3_INT_H

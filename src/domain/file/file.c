@@ -207,14 +207,14 @@ struct error *file_find_each(struct database *database, struct arena *arena, str
     return NULL;
 }
 
-static const struct statement find_settled = {
+static const struct statement find_committed = {
     "SELECT 1 FROM file f WHERE f.id = ? AND f.organisation_id = ? LOCK IN SHARE MODE"};
 
-struct error *file_find_settled(struct database *database, struct arena *arena, struct id organisation, struct id id,
-                                bool *found_out)
+struct error *file_find_committed(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                                  bool *found_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &find_settled, VALUES(database_id(id), database_id(organisation)), &rows));
+    TRY(database_query(database, arena, &find_committed, VALUES(database_id(id), database_id(organisation)), &rows));
     *found_out = rows->count > 0;
     return NULL;
 }

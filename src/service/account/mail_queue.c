@@ -24,7 +24,7 @@
 struct letter {
     const char *template;
     const char *to;
-    const char *language; /* NULL: none was settled when it was queued */
+    const char *language; /* NULL: none was chosen when it was queued */
     struct mail_template_value values[VALUES_MAX];
     size_t count;
 };

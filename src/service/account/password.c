@@ -134,7 +134,7 @@ static struct error *ask_change(struct password_step *step, struct arena *arena)
 {
     bool again = false;
     TRY(ask_change_once(step, arena));
-    TRY(provider_change_settle(step->service, arena, step->user->id, step->outcome, &again));
+    TRY(provider_change_reconcile(step->service, arena, step->user->id, step->outcome, &again));
     return again ? ask_change_once(step, arena) : NULL;
 }
 

@@ -28,7 +28,7 @@ struct error *password_prove(struct service *service, struct arena *arena, const
                                            .new_password_sent = true};
     TRY(login_throttle_check(service, arena, &throttle));
     TRY(provider_login(service->provider, arena, &attempt, &tokens, &challenge, &outcome));
-    TRY(provider_change_settle(service, arena, user->id, outcome, &again));
+    TRY(provider_change_reconcile(service, arena, user->id, outcome, &again));
     if (again)
         TRY(provider_login(service->provider, arena, &attempt, &tokens, &challenge, &outcome));
     if (outcome == PROVIDER_PERMANENT_PASSWORD)

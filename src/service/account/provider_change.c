@@ -12,8 +12,8 @@
 /* What began while an account was changed at a remote provider may end this much later. */
 #define CHANGING_SECONDS 10
 
-struct error *provider_change_settle(struct service *service, struct arena *arena, struct id user,
-                                     enum provider_outcome outcome, bool *ask_again_out)
+struct error *provider_change_reconcile(struct service *service, struct arena *arena, struct id user,
+                                        enum provider_outcome outcome, bool *ask_again_out)
 {
     *ask_again_out = false;
     if (outcome != PROVIDER_BAD_CREDENTIALS || provider_joins_transaction(service->provider))

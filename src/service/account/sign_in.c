@@ -163,8 +163,8 @@ static struct error *ask_provider(struct service *service, struct arena *arena, 
 {
     bool again = false;
     TRY(provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out));
-    TRY(provider_change_settle(service, arena, attempt->user_id, user == NULL ? PROVIDER_BAD_CREDENTIALS : *outcome_out,
-                               &again));
+    TRY(provider_change_reconcile(service, arena, attempt->user_id,
+                                  user == NULL ? PROVIDER_BAD_CREDENTIALS : *outcome_out, &again));
     if (again)
         TRY(provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out));
     /* Where there is no such user no password is right, whatever a provider makes of it. */

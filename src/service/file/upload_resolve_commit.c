@@ -25,7 +25,7 @@ struct error *upload_resolve_commit(struct upload *upload, struct error *error)
     for (;;) {
         bool found = false;
         struct error *failure =
-            file_find_settled(upload->service->database, upload->arena, first->organisation_id, first->id, &found);
+            file_find_committed(upload->service->database, upload->arena, first->organisation_id, first->id, &found);
         if (failure == NULL) {
             LOG(WARN, FILES, "an upload whose COMMIT got no answer was looked up",
                 LOG_TEXT("file", id_text(upload->arena, first->id)),

@@ -113,7 +113,7 @@ def test_a_wrong_password_is_named_and_counts_as_a_failed_login(api, administrat
         assert reply.json()["validation"][0]["code"] == "mismatch"
     ask(member, new, status=429, code="rate.limited")
     api.post("/customers/login", json={"username": old, "password": member.password}, status=429)
-    members.settle()
+    members.await_jobs()
     assert not codes_to(members.mailbox, new) and not members.letters(old, "cancel-email")
     assert ("user.emailChangeRequested", "failure", {}) in actions(administrator, member)
 
@@ -146,7 +146,7 @@ def test_five_mails_a_day_then_the_caller_is_told(members, member):
         ask(member, fresh_email("new"), status=200)
     reply = ask(member, fresh_email("new"), status=429, code="rate.limited")
     assert 0 < int(reply.headers["Retry-After"]) <= 86401
-    members.settle()
+    members.await_jobs()
     assert len(members.letters(member.email, "cancel-email")) <= 5
 
 
@@ -206,7 +206,7 @@ def test_the_old_address_is_reserved_for_a_day(api, boss, database, members, mem
     boss.post(USERS, json=body, status=409, code="user.exists")
     other = members.active(boss)
     ask(other, old, status=200)
-    members.settle()
+    members.await_jobs()
     assert not codes_to(members.mailbox, old)
     expire(database, member.id)
     boss.post(USERS, json=body, status=200)
@@ -307,7 +307,7 @@ def test_it_works_for_a_disabled_person_and_lets_nobody_in(api, boss, members, m
     boss.patch(f"{USERS}/{member.id}", json={"status": "disabled"}, status=200)
     cancel(api, member.id, notice, status=200)
     assert members.user(member.id)["email"] == old and members.user(member.id)["status"] == "disabled"
-    members.settle()
+    members.await_jobs()
     assert not members.letters(old, "reset")
     api.post("/customers/login", json={"username": old, "password": member.password}, status=401,
              code="auth.userDisabled")

@@ -111,7 +111,7 @@ def test_nothing_of_the_person_is_left_anywhere(members, boss, database, logs, s
     assert {"user", "throttle", "email_change", "session"} <= set(seen), "the scan sees what is there"
     if stack.provider == "embedded":
         assert "identity_account" in seen
-    members.settle()
+    members.await_jobs()
     with crash.paused_jobs(stack):
         member.post("/customers/change-password", json={"password": member.password, "newPassword": fresh_password()},
                     status=200)
@@ -122,7 +122,7 @@ def test_nothing_of_the_person_is_left_anywhere(members, boss, database, logs, s
         mark = logs.mark()
         erase(boss, member.id, status=200)
         assert everywhere(database, wanted) == {}
-    members.settle()
+    members.await_jobs()
     assert everywhere(database, wanted) == {}
     assert len(mailbox.messages(member.email)) == letters, "a mail that was not sent stays unsent"
     for table in ("session", "code", "mail_allowance", "outbox", "user_role", "outside_account", "outside_intent",
@@ -322,7 +322,7 @@ def victim(members, boss):
 @pytest.mark.usefixtures("killable")
 def test_a_worker_killed_at_any_message_leaves_all_or_nothing(stack, doom, members, boss, database):
     """Before the first transaction has committed nothing is changed; afterwards the job runner finishes."""
-    members.settle()
+    members.await_jobs()
     kept = begun = 0
     with crash.paused_jobs(stack):
         for number in numbers():
@@ -353,7 +353,7 @@ def test_a_worker_killed_at_any_message_leaves_all_or_nothing(stack, doom, membe
 @pytest.mark.fault
 @pytest.mark.usefixtures("killable")
 def test_a_job_runner_killed_at_any_message_is_followed_by_one_that_finishes(stack, doom, members, boss, database):
-    members.settle()
+    members.await_jobs()
     done = 0
     with crash.paused_jobs(stack):
         for number in numbers():

@@ -146,12 +146,12 @@ def test_the_days_mails_are_bounded_and_the_caller_is_told(members, boss, kind, 
     assert 0 < retry_after(reply) <= 86400
     midnight = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=retry_after(reply)))
     assert abs(midnight.hour * 3600 + midnight.minute * 60 + midnight.second - 86400) % 86400 < 10
-    members.settle()
+    members.await_jobs()
     address = of(members, identity)["email"]
     assert len(members.letters(address, page)) == 5
     # The public way is bounded by the same count.
     members.api.post("/customers/resend-confirmation", json={"username": identity}, status=200)
-    members.settle()
+    members.await_jobs()
     assert len(members.letters(address, page)) == 5
     database.run("UPDATE mail_allowance SET day = day - INTERVAL 1 DAY WHERE user_id = %s", key(identity))
     resend(boss, identity, status=200)
@@ -232,7 +232,7 @@ def test_staff_reach_everybody_and_it_is_a_row_of_the_trail(members, boss, membe
 
 def test_a_half_made_account_is_unknown(members, boss, database):
     user = invite(members, boss)
-    members.settle()
+    members.await_jobs()
     members.set_status(user["id"], "provisioning")
     try:
         for action in (resend, unlock):

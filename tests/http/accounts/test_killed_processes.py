@@ -245,7 +245,7 @@ def check_opens(members, address, page, message):
                          ids=lambda cause: cause.__name__)
 def test_a_job_runner_killed_at_any_message_sends_each_mail_and_at_most_twice(
         stack, doom, members, owner, database, cause):
-    members.settle()
+    members.await_jobs()
     sent = []
     with crash.paused_jobs(stack):
         for number in range(1, MOST):

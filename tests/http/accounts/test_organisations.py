@@ -235,7 +235,7 @@ def test_the_providers_copies_of_all_owners_follow(accounts, members, database, 
     account = accounts.customer()
     second = members.active(account, roles=["owner", "inv-manage"])
     change(accounts.administrator, account.organisation["id"], services=["inventory", "logistics"])
-    members.settle()
+    members.await_jobs()
     for owner in (account, second):
         copy, = database.run("SELECT permissions FROM identity_account WHERE id = %s", key(owner.id))
         assert "log:*:w" in copy[0].split(" ")

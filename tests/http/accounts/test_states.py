@@ -157,7 +157,7 @@ def test_out_of_order_changes_nothing(members, standing, state, call):
     world = standing(state)
     # What was guessed wrong in another case has spent no code.
     members.database.run("UPDATE code SET tries = 0")
-    members.settle()
+    members.await_jobs()
     before = members.snapshot(world.id)
     count = len(members.mailbox.messages(world.email))
     call(world)

@@ -79,7 +79,7 @@ def test_an_absolute_address_is_the_same_path(stack):
     assert reply.status in (200, 400)
 
 
-def test_a_request_after_a_refused_body_on_one_connection_is_judged_alone(stack):
+def test_a_request_after_a_refused_body_on_one_connection_is_checked_alone(stack):
     """A body that a 401 left unread does not become the next request's beginning."""
     body = b"x" * 30000
     first = raw.request("POST",

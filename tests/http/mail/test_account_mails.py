@@ -193,7 +193,7 @@ def one_day(database):
 def ask(members, path, account, times):
     for _ in range(times):
         members.api.post(f"/customers/{path}", json={"username": account.email}, status=200)
-        members.settle()
+        members.await_jobs()
 
 
 @pytest.mark.usefixtures("one_day")
@@ -233,11 +233,11 @@ def test_a_user_gets_five_reset_mails_a_day_and_the_last_code_works(members, mem
 @pytest.mark.parametrize("path, page", [("resend-confirmation", "confirm"), ("forgotten-password", "reset")])
 def test_asking_in_parallel_does_not_go_round_the_five(members, boss, path, page):
     member = members.waiting(boss) if page == "confirm" else members.active(boss)
-    members.settle()
+    members.await_jobs()
     body = {"username": member.email}
     with concurrent.futures.ThreadPoolExecutor(12) as pool:
         list(pool.map(lambda _: members.api.post(f"/customers/{path}", json=body, status=200), range(20)))
-    members.settle()
+    members.await_jobs()
     assert len(members.letters(member.email, page)) == MAILS_A_DAY
 
 
@@ -267,7 +267,7 @@ def test_asking_again_never_undoes_a_first_login(api, accounts, members):
         reply = api.post("/customers/login",
                          json=invited.credentials(newPassword=password),
                          status={200, 401})
-        members.settle()
+        members.await_jobs()
         accounts.secrets.update(
             mail.temporary_password(letter) for letter in members.letters(invited.email, "first-login"))
         if reply.status_code == 200:

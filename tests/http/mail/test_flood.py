@@ -130,7 +130,7 @@ def test_another_organisation_and_customers_are_counted_apart(customer, other, a
 
 def test_a_mail_with_a_code_waits_for_none_of_thousands_of_other_jobs(members, boss, database):
     member = members.active(boss)
-    members.settle()
+    members.await_jobs()
     kind = f"test-{uuid.uuid4().hex[:8]}"
     database.run(
         "INSERT INTO outbox (kind, priority, payload) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"

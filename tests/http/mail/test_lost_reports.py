@@ -52,7 +52,7 @@ class Holder:
 def letter(stack, api, accounts, members, database, folder, answer):
     """A mail whose report met a lock that is gone by now: the holder, the mail server and the address."""
     account = accounts.customer()
-    members.settle()
+    members.await_jobs()
     holder = Holder(stack, database, answer)
     with contextlib.closing(holder.connection), Server(USER, uuid.uuid4().hex, holder.hold) as server, \
             crash.paused_jobs(stack), runner_of(stack, server, folder):

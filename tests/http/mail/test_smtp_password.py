@@ -44,9 +44,9 @@ def dead(database, began):
 @pytest.mark.fault
 def test_the_mail_password_is_changed_without_a_restart_and_the_old_one_is_not_used_again(
         stack, api, administrator, accounts, members, database, began, tmp_path):
-    members.settle()
+    members.await_jobs()
     people = [accounts.customer() for _ in range(ROUNDS + 1)]
-    members.settle()
+    members.await_jobs()
     with Server(USER, secret()) as server, crash.paused_jobs(stack), runner_of(stack, server, tmp_path) as (runner,
                                                                                                             file):
         server.wait(letter_to(api, people[0]))
@@ -66,9 +66,9 @@ def test_the_mail_password_is_changed_without_a_restart_and_the_old_one_is_not_u
 @pytest.mark.fault
 def test_a_mail_that_met_the_old_password_waits_and_goes_out(
         stack, api, administrator, accounts, members, database, began, tmp_path):
-    members.settle()
+    members.await_jobs()
     first, person = accounts.customer(), accounts.customer()
-    members.settle()
+    members.await_jobs()
     with Server(USER, secret()) as server, crash.paused_jobs(stack), runner_of(stack, server, tmp_path) as (_, file):
         server.wait(letter_to(api, first))
         rotate(server, file)

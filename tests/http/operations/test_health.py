@@ -143,12 +143,12 @@ def test_less_space_than_is_configured_is_named(stack):
 def test_missing_provider_keys_are_named_and_come_back(stack, database, tmp_path):
     """A worker that has read the keys, or finds them in the host's cache, goes on with them; one without any is not
     ready."""
-    with system.worker(stack) as settled, system.worker(stack, cache_file=tmp_path / "cache") as fresh:
-        wait_until_ready(settled, stack)
+    with system.worker(stack) as running, system.worker(stack, cache_file=tmp_path / "cache") as fresh:
+        wait_until_ready(running, stack)
         database.run("RENAME TABLE identity_signing_key TO identity_signing_key_away")
         try:
             assert_down(fresh, stack, "identityProvider", "identityProvider.unavailable")
-            assert ask(settled, stack)[0] == 200
+            assert ask(running, stack)[0] == 200
         finally:
             database.run("RENAME TABLE identity_signing_key_away TO identity_signing_key")
         wait_until_ready(fresh, stack)

@@ -215,7 +215,7 @@ def reluctant():
 def test_what_a_hostile_mail_server_answers_stays_in_its_line(stack, accounts, members, database, loud, reluctant,
                                                               tmp_path):
     assert loud is None
-    members.settle()
+    members.await_jobs()
     log = tmp_path / "jobs.log"
     environment = {
         **os.environ, "GATEHOUSE_MAIL_TRANSPORT": "smtp", "GATEHOUSE_MAIL_SMTP_TLS": "none",

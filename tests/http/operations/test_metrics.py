@@ -29,7 +29,7 @@ def test_promtool_has_nothing_to_say(api, promtool):
 
 def test_what_jobs_once_does_is_counted_with_the_host_s(stack, api, members, owner):
     """An installation may have no job runner but a timer that starts this."""
-    members.settle()
+    members.await_jobs()
     with crash.paused_jobs(stack):
         before = scrape(api)
         api.post("/customers/forgotten-password", json={"username": owner.email}, status=200)

@@ -131,7 +131,7 @@ def test_what_is_just_enough_passes_the_gate(api, document, subject, database, h
                                          405), f"{route}: {reply.status_code} {reply.text[:200]}"
 
 
-def test_a_body_is_not_read_before_401_and_403_are_settled(api, document, nobody):
+def test_a_body_is_not_read_before_401_and_403_are_decided(api, document, nobody):
     """Bodies that would be 400, 413 or 415 make no difference to who may not ask."""
     bodies = [(b"{", "application/json"), (b"x" * 70000, "application/json"), (b"{}", "text/plain"),
               (b"--x", "multipart/form-data"), (b"x", None)]

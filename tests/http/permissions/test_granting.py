@@ -166,7 +166,7 @@ def role(database):
     database.drop_role(name)
 
 
-def test_a_role_is_judged_by_what_it_grants_at_this_moment(cast, database, role):
+def test_a_role_is_measured_by_what_it_grants_at_this_moment(cast, database, role):
     caller, path = cast.people["manager"], f"{USERS}/{cast.people['member'].id}"
     caller.patch(path, json={"roles": [role]}, status=200)
     cast.owner.patch(path, json={"roles": []}, status=200)

@@ -93,7 +93,7 @@ def test_other_changes_leave_the_mirror_of_the_permissions(database, members, ow
     patch(owner, member, {"firstName": "Renamed", "phone": "+442071838750"}, status=200)
     patch(owner, member, {"status": "disabled"}, status=200)
     patch(owner, member, {"status": "active"}, status=200)
-    members.settle()
+    members.await_jobs()
     assert mirrored(database, member.id) == ["cus:file:r"]
 
 
@@ -180,7 +180,7 @@ def test_one_character_more_is_refused_before_the_row_is_written(members, databa
           paths={"permissions"})
     sent = team.body(permissions=fill(LIMIT + 1))
     owner.post(USERS, json=sent, status=400, code="request.invalid", paths={"permissions"})
-    members.settle()
+    members.await_jobs()
     assert members.snapshot(member.id) == before
     assert not database.run("SELECT 1 FROM `user` WHERE email = %s", sent["email"])
 

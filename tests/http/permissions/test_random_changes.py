@@ -147,7 +147,7 @@ def world(accounts, members):
     # Otherwise the internal staff of the stack would always have somebody left.
     for identity in others:
         made.database.run("UPDATE `user` SET status = 'disabled' WHERE id = %s", identity)
-    members.settle()
+    members.await_jobs()
     # What the runner tells the provider late ends sessions of people who are disabled, at a moment that no step knows.
     with paused_jobs(accounts.stack):
         yield made

@@ -234,10 +234,10 @@ def test_a_disabled_user_is_told_so_with_the_right_password(api, boss, member):
 def test_the_provider_is_told_who_is_disabled(held, members, boss, member):
     assert held.account(member.id)["enabled"]
     set_status(boss, member, "disabled")
-    members.settle()
+    members.await_jobs()
     assert not held.account(member.id)["enabled"]
     set_status(boss, member, "active")
-    members.settle()
+    members.await_jobs()
     assert held.account(member.id)["enabled"]
 
 
@@ -343,7 +343,7 @@ def test_a_reset_opens_no_account_that_waits_or_is_disabled(api, accounts, membe
         set_status(boss, account, "disabled")
     before, password = members.user(account.id), fresh_password()
     api.post("/customers/forgotten-password", json={"username": account.email}, status=200)
-    members.settle()
+    members.await_jobs()
     for letter in members.letters(account.email, "reset"):
         sent = {"username": account.id, "confirmationCode": mail.code(letter), "newPassword": password}
         api.post("/customers/reset-password", json=sent, status={200, 400})
@@ -353,7 +353,7 @@ def test_a_reset_opens_no_account_that_waits_or_is_disabled(api, accounts, membe
 
 def test_a_set_password_must_be_replaced_at_the_next_login(api, members, administrator, member):
     tokens, set_one, new = member.session(), fresh_password("Temporary"), fresh_password()
-    members.settle()  # A job that confirms who is active may be under way; moto confirms a temporary password, too.
+    members.await_jobs()  # A job that confirms who is active may be under way; moto confirms a temporary password, too.
     admin_set(administrator, member, set_one, permanent=False)
     me(api, tokens, 401, "auth.tokenRevoked")
     assert members.user(member.id)["status"] == "active"
@@ -363,7 +363,7 @@ def test_a_set_password_must_be_replaced_at_the_next_login(api, members, adminis
 
 
 def test_a_set_temporary_password_replaces_the_one_before(api, members, administrator, member):
-    members.settle()
+    members.await_jobs()
     admin_set(administrator, member, fresh_password("Temporary"), permanent=False)
     login(api, member.email, member.password, 401, "auth.credentials")
 
@@ -398,12 +398,12 @@ def test_a_patch_changes_the_user_and_the_providers_copy(held, members, boss, me
             "permissions": ["log:truck:r"]}
     user = boss.patch(f"{USERS}/{member.id}", json=sent, status=200).json()["user"]
     assert {name: user[name] for name in sent} == sent
-    members.settle()
+    members.await_jobs()
     copy = held.account(member.id)
     assert copy["permissions"] == {"inv:*:w", "cus:*:w", "log:truck:r"} and copy["phone"] == sent["phone"]
     assert not copy["phone_verified"] and copy["email_verified"] and copy["email"] == member.email
     boss.patch(f"{USERS}/{member.id}", json={"phone": None, "roles": [], "permissions": []}, status=200)
-    members.settle()
+    members.await_jobs()
     copy = held.account(member.id)
     assert copy["permissions"] == set() and not copy["phone"] and copy["email_verified"]
     assert works(member)
@@ -421,7 +421,7 @@ def test_a_change_of_permissions_holds_from_the_next_request_on(api, boss, membe
 
 def test_a_new_owner_is_marked_at_the_provider(accounts, held, members):
     account = accounts.customer()
-    members.settle()
+    members.await_jobs()
     copy = held.account(account.id)
     assert copy["permissions"] == {"rwx:*", "inv:*:w", "cus:*:w"} and copy["enabled"]
     assert copy["email_verified"] and copy["phone_verified"] and copy["phone"] == "+442071838750"
@@ -461,14 +461,14 @@ def process(stack):
 @pytest.mark.fault
 def test_a_sign_up_that_the_provider_did_not_answer_is_taken_up_again(api, stack, administrator, members, process):
     sent, password = invitation(), fresh_password()
-    members.settle()
+    members.await_jobs()
     with standing_still(stack, process):
         administrator.post("/customers/signup", json=sent, status=500, code="identityProvider.unavailable")
         administrator.get("/customers/me", status=200)
     # Meanwhile the provider may have made the account, or do so now, or be left alone for a while.
     wait_until(lambda: administrator.post("/customers/signup", json=sent, status={200, 500}).status_code == 200, 60,
                "the provider to answer again", 0.5)
-    members.settle()
+    members.await_jobs()
     temporary = mail.temporary_password(members.letters(sent["email"], "first-login")[-1])
     reply = login(api, sent["email"], temporary, 200, newPassword=password).json()
     assert reply["user"]["status"] == "active"
@@ -477,7 +477,7 @@ def test_a_sign_up_that_the_provider_did_not_answer_is_taken_up_again(api, stack
 @pytest.mark.fault
 def test_accounts_outlive_a_restart_of_the_provider(api, stack, members, member, process):
     tokens = member.session()
-    members.settle()
+    members.await_jobs()
     os.kill(process, signal.SIGKILL)
     # Nobody needs the provider for a token that holds.
     me(api, tokens, 200)

@@ -187,7 +187,7 @@ def test_a_cancelling_killed_at_any_message_leaves_one_address(stack, doom, api,
 @pytest.mark.usefixtures("killable")
 def test_a_job_runner_killed_at_any_message_still_mails_codes_that_work(
         stack, doom, api, database, boss, members):
-    members.settle()
+    members.await_jobs()
     with crash.paused_jobs(stack):
         for number in range(random.randint(1, STEP), MOST, STEP):
             member, new = members.active(boss), fresh_email("new")

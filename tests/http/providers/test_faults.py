@@ -254,7 +254,7 @@ def _signed(header, claims, sign):
 
 
 @pytest.mark.parametrize("case", DATA["lies"], ids=lambda case: case["name"])
-def test_tokens_that_the_provider_hands_out_are_judged(site, case):
+def test_tokens_that_the_provider_hands_out_are_checked(site, case):
 
     def lie(call, answer):
         if site.signs.login in call:

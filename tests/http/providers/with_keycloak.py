@@ -98,7 +98,7 @@ def test_changes_of_one_user_at_the_same_time_lose_nothing(stack, database, boss
         boss.patch(f"{USERS}/{member.id}", json=sent, status=200)
 
     at_once(change, range(16))
-    members.settle()
+    members.await_jobs()
     held, user = Held(stack, database).account(member.id), members.user(member.id)
     assert held["permissions"] == set(user["permissions"]) and held["phone"] == user["phone"]
     assert held["enabled"] and held["email_verified"] and works(member)
@@ -307,7 +307,7 @@ def test_a_user_made_there_by_hand_opens_nothing_here(api, realm, boss, members,
     assert realm.ask("GET", f"/users/{subject}/sessions", 200).json() == []
     # The address is taken, and the account is nobody's to take over.
     boss.post(USERS, json=body(email=address), status=409, code="user.exists")
-    members.settle()
+    members.await_jobs()
     assert realm.grant(address, password).status_code == 200
     assert not administrator.get(f"{USERS}?search={address}&organisationId={boss.organisation['id']}",
                                  status=200).json()["items"]
@@ -331,7 +331,7 @@ def test_an_address_that_is_changed_there_leaves_the_one_here(api, realm, boss, 
                  json={"password": member.password, "newPassword": new})
         assert works(member, new)
         boss.patch(f"{USERS}/{member.id}", json={"phone": "+4930123"}, status=200)
-        members.settle()
+        members.await_jobs()
         held = realm.account(member)
         # What is changed here is brought there with the address, which is the one here.
         assert held["attributes"]["phoneNumber"] == ["+4930123"] and held["email"] == member.email

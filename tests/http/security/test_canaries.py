@@ -269,7 +269,7 @@ def scene(stack, administrator, database, members, tmp_path_factory):
         (folder / name).write_text(text + "\n")
     database.run(f"CREATE OR REPLACE USER {DATABASE_USER}@localhost IDENTIFIED BY '{passwords['database']}'")
     database.run(f"GRANT SELECT, INSERT, UPDATE, DELETE ON `{stack.database['name']}`.* TO {DATABASE_USER}@localhost")
-    members.settle()
+    members.await_jobs()
     with smtp.Server() as server, settings.of(administrator, level="trace"), crash.paused_jobs(stack):
         more = {
             "database_user": DATABASE_USER, "database_password_file": folder / "database", "mail_transport": "smtp",

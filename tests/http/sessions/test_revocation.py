@@ -23,7 +23,7 @@ def person(accounts, members, database):
     """Somebody of an organisation of their own. No job is left to do, which might find them disabled and end their
     sessions."""
     account = accounts.customer()
-    members.settle()
+    members.await_jobs()
     yield account
     database.run("UPDATE organisation SET status = 'active' WHERE id = %s", key(account.organisation["id"]))
 

@@ -121,7 +121,7 @@ class Members:
         """Writes the status into the row, as an operator would."""
         self.database.run("UPDATE `user` SET status = %s WHERE id = %s", status, key(identity))
 
-    def settle(self):
+    def await_jobs(self):
         """Waits until no mail and no other job is waiting to be done."""
         wait_until(
             lambda: self.database.run("SELECT COUNT(*) FROM outbox WHERE status = 'waiting'")[0][0] == 0,
@@ -129,7 +129,7 @@ class Members:
 
     def mails(self, address):
         """All mails to an address once nothing is waiting to be sent."""
-        self.settle()
+        self.await_jobs()
         return self.mailbox.messages(address)
 
     def fail_logins(self, name, count):

@@ -297,7 +297,7 @@ def test_an_honest_upload_arrives_whole(stack, keeper, size, way):
 
 
 @pytest.mark.parametrize("way", ["with its length", "as it comes"])
-def test_over_http_2_an_upload_is_judged_before_its_body(stack, curl, logs, keeper, nobody, way):  # noqa: F811
+def test_over_http_2_an_upload_is_checked_before_its_body(stack, curl, logs, keeper, nobody, way):  # noqa: F811
     """curl may take the end of a stream that it is still sending on for a failure, so the log tells what was
     answered."""
     options = ["--data-binary", "@-"] if way == "with its length" else ["-X", "POST", "-T", "-"]

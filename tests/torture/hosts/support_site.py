@@ -48,7 +48,7 @@ class Site:
         assert done.returncode >= 0, f"the job runner was ended by signal {-done.returncode}: {done.stderr[-2000:]}"
         return types.SimpleNamespace(status=200 if done.returncode == 0 else 500, body=b"", headers={})
 
-    def settle(self):
+    def finish_jobs(self):
         """Everything that waits for the job runner is done, and nothing has been given up."""
         for _ in range(10):
             self.host.forget_failures()

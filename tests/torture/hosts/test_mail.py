@@ -45,7 +45,7 @@ def site(stack):
         found = Site(stack, host, proxy, started.enter_context(worker_of(stack, host)))
         found.server = server
         found.token = found.tokens(remote.ADMIN, PASSWORD)["accessToken"]
-        found.settle()
+        found.finish_jobs()
         yield found
 
 
@@ -77,7 +77,7 @@ def test_each_reply_of_the_mail_server_fails_once(site):
         assert met, f"{where}: it was not met"
         taken = len(site.server.messages(address))
         assert taken in (0, 1), where
-        site.settle()
+        site.finish_jobs()
         sent = len(site.server.messages(address))
         assert sent in (1, 1 + taken), f"{where}: {taken} when it failed, {sent} in the end"
         twice += sent == 2

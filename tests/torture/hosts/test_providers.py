@@ -41,7 +41,7 @@ class ProviderSite(Site):
 
     def temporary(self, email):
         """The newest temporary password of an account."""
-        self.settle()
+        self.finish_jobs()
         letters = [one for one in self.mailbox.messages(email) if any("/login" in line for line in mail.lines(one))]
         return mail.temporary_password((letters or self.mailbox.messages(email))[-1])
 
@@ -171,7 +171,7 @@ def check_password(site, given, answer):
 def prepare_reset(site):
     found = prepare_password(site)
     site.ask("POST", "/customers/forgotten-password", {"username": found.email})
-    site.settle()
+    site.finish_jobs()
     letters = [one for one in site.mailbox.messages(found.email) if "/reset?id=" in "\n".join(mail.lines(one))]
     found.code = mail.code(letters[-1])
     return found
@@ -209,9 +209,9 @@ def check_disabled(site, given, answer):
     if answer.status == 200:
         site.ask("GET", "/customers/me", token=given.tokens["accessToken"], status=401)
         assert not site.which(given, [given.password])
-    site.settle()
+    site.finish_jobs()
     site.ask("PATCH", f"{USERS}/{given.identity}", {"status": "active"}, token=site.owner_token())
-    site.settle()
+    site.finish_jobs()
     assert site.which(given, [given.password])
 
 
@@ -228,7 +228,7 @@ def prepare_disabling(site):
 def prepare_telling(site):
     """A change that the provider is to be told of by the job runner."""
     found = site.member()
-    site.settle()
+    site.finish_jobs()
     site.ask("PATCH", f"{USERS}/{found.identity}", {"permissions": ["cus:file:r"], "phone": "+442071838750"},
              token=site.owner_token())
     found.calls = site.told()
@@ -236,7 +236,7 @@ def prepare_telling(site):
 
 
 def check_telling(site, given, _answer):
-    site.settle()
+    site.finish_jobs()
     assert site.told() > given.calls
     assert site.which(given, [given.password])
 
@@ -244,7 +244,7 @@ def check_telling(site, given, _answer):
 def prepare_erasing(site):
     found = site.member()
     site.ask("PATCH", f"{USERS}/{found.identity}", {"status": "disabled"}, token=site.owner_token())
-    site.settle()
+    site.finish_jobs()
     found.owner = site.owner_token()
     return found
 
@@ -257,7 +257,7 @@ def erase(site, given):
 
 
 def check_erasing(site, given, _answer):
-    site.settle()
+    site.finish_jobs()
     assert not site.which(given, [given.password])
 
 

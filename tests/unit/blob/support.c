@@ -92,7 +92,7 @@ void support_faults_clear(void)
 void support_faults_restart(void)
 {
     support_faults.calls = 0;
-    support_faults.started = support_faults.settled = support_faults.dropped = 0;
+    support_faults.started = support_faults.flushed = support_faults.dropped = 0;
 }
 
 const char *support_call_text(enum support_call call)
@@ -189,7 +189,7 @@ static int fault_fsync(int fd)
     if (fails(CALL_FSYNC, fd))
         return -1;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-        support_faults.settled = status.st_size;
+        support_faults.flushed = status.st_size;
     return fsync(fd);
 }
 
@@ -201,9 +201,9 @@ static int fault_sync_file_range(int fd, off_t offset, off_t length, unsigned fl
         return -1;
     assert_true(flags == 0 || length > 0); /* 0 is all there is from there on */
     if (flags == waiting) {                /* one part after the other, each when two more are under way */
-        assert_int_equal(offset, faults->settled);
-        faults->settled = offset + length;
-        assert_true(faults->started - faults->settled >= 4 * 1024 * 1024);
+        assert_int_equal(offset, faults->flushed);
+        faults->flushed = offset + length;
+        assert_true(faults->started - faults->flushed >= 4 * 1024 * 1024);
     } else if (flags != 0) {
         assert_int_equal(flags, SYNC_FILE_RANGE_WRITE);
         assert_int_equal(offset, faults->started);
@@ -220,9 +220,9 @@ static int fault_posix_fadvise(int fd, off_t offset, off_t length, int advice)
     assert_int_equal(advice, POSIX_FADV_DONTNEED);
     struct stat status;
     assert_int_equal(fstat(fd, &status), 0);
-    assert_int_equal(offset, length == 0 ? 0 : support_faults.settled - length);
-    assert_true(length > 0 || support_faults.settled == status.st_size);
-    support_faults.dropped = support_faults.settled;
+    assert_int_equal(offset, length == 0 ? 0 : support_faults.flushed - length);
+    assert_true(length > 0 || support_faults.flushed == status.st_size);
+    support_faults.dropped = support_faults.flushed;
     return posix_fadvise(fd, offset, length, advice);
 }
 

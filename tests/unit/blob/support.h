@@ -74,7 +74,7 @@ struct support_faults {
     enum support_call failed; /* the kind of the call that failed */
     bool failed_on_directory; /* and whether its descriptor was a directory's */
     off_t started;            /* the end of what was sent to the disk, from the file's beginning on */
-    off_t settled;            /* the end of what was waited for */
+    off_t flushed;            /* the end of what was waited for */
     off_t dropped;            /* the end of what has left the memory */
     /* The first calls. */
     enum support_call trace[SUPPORT_TRACE_MAX];

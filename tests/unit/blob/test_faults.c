@@ -161,7 +161,7 @@ static void store_watched(struct blob_store *store, struct arena *arena, size_t 
         size_t step = length - at < piece ? length - at : piece;
         off_t behind = (off_t)((at + step) / PART) * PART;
         assert_null(blob_write(writer, bytes + at, step));
-        assert_true(support_faults.started <= behind && support_faults.dropped == support_faults.settled);
+        assert_true(support_faults.started <= behind && support_faults.dropped == support_faults.flushed);
         if (support_faults.dropped > 0) /* the disk is given the time for two parts */
             assert_int_equal(support_faults.dropped, support_faults.started - 2 * PART);
     }

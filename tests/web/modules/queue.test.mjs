@@ -148,7 +148,7 @@ test("the next person finds nothing of the last one's", async () => {
     assert.deepEqual(queue.list(), []);
 });
 
-test("clearing takes away what is settled, and nothing else", async () => {
+test("clearing takes away what is finished, and nothing else", async () => {
     await begin("a", "b");
     sent[0].reply(accepted({ id: "1" }));
     await until(() => states()[0] === "done");

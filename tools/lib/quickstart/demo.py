@@ -103,12 +103,12 @@ class Demo:
                   f"Content-Type: {one.content_type}\r\n\r\n").encode() + one.data + f"\r\n--{border}--\r\n".encode()
         self.send("POST", "/system/files", token, parts, f"multipart/form-data; boundary={border}", "file.duplicate")
 
-    def ask(self, method, path, token, body=None, *settled):
+    def ask(self, method, path, token, body=None, *accepted):
         """A request with a JSON body; the parsed reply. The error codes that mean that it was made before are fine."""
         data = None if body is None else json.dumps(body).encode()
-        return self.send(method, path, token, data, "application/json" if data else None, *settled)
+        return self.send(method, path, token, data, "application/json" if data else None, *accepted)
 
-    def send(self, method, path, token, data, content_type, *settled):
+    def send(self, method, path, token, data, content_type, *accepted):
         """One request; whatever else is answered is a Problem."""
         headers = {"Content-Type": content_type} if content_type else {}
         if token:
@@ -122,7 +122,7 @@ class Demo:
             raise Problem(f"The example customer could not be made: {method} {path}: {error}") from None
         finally:
             connection.close()
-        if reply.status >= 300 and answer.get("code") not in settled:
+        if reply.status >= 300 and answer.get("code") not in accepted:
             raise Problem(f"The example customer could not be made: {method} {path} is answered with {reply.status}: "
                           f"{answer.get('code')} {answer.get('message')}")
         return answer

@@ -144,7 +144,7 @@ class Galera:
             self.await_synced(supervisor, node)
         self.create_administrator(first)
 
-    def settle(self):
+    def flush_tables(self):
         """Has each node close its tables of accounts and rights. A node that is killed before that finds those that
         mariadb-install-db has made and the first start has opened broken."""
         for node in self.nodes:

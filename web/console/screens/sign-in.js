@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signing in. What stands between a person and the console is settled here: a temporary password asks for one of their
- * own, an account that waits for its code asks for the code, too many tries count down.
+ * Signing in. What the service asks for before it lets a person in is done here: a temporary password asks for one of
+ * their own, an account that waits for its code asks for the code, too many tries count down.
  */
 import { send } from "../../assets/api.js";
 import { Button, Notice } from "../components/basic.js";

@@ -168,7 +168,7 @@ export function remove(key) {
     }
 }
 
-/* Takes all that is settled out of the list. */
+/* Takes all that is finished out of the list. */
 export function clear() {
     items = items.filter((item) => !["done", "failed", "ready"].includes(item.state));
     tellNow();
@@ -230,7 +230,7 @@ function turn(key) {
     }
 }
 
-function settle(item, state, reply) {
+function finish(item, state, reply) {
     if (reply.ok) {
         work.delete(item.key);
         set(item.key, { state: "done", sent: item.size, record: reply.body });
@@ -255,7 +255,7 @@ async function run(item) {
     set(item.key, { state: "sending", sent: state.kept, error: null });
     const reply = await send(item, state);
     if (work.get(item.key) === state) {
-        settle(item, state, reply);
+        finish(item, state, reply);
         pump();
     }
 }

@@ -130,13 +130,13 @@ def stand_still(pids):
     """Waits until every thread of the processes is stopped: the signal is one thread's to take, and the others follow.
     False when a process has ended, which leaves no thread or a dead one."""
     for pid in pids:
-        states = wait_until(lambda pid=pid: settled(pid), 60, "the job runner to stand still")
+        states = wait_until(lambda pid=pid: is_still(pid), 60, "the job runner to stand still")
         if states != {"T"}:
             return False
     return True
 
 
-def settled(pid):
+def is_still(pid):
     """The states of a process's threads once it is stopped ("T") or has ended; None as long as it runs."""
     try:
         tasks = pathlib.Path(f"/proc/{pid}/task").glob("*/stat")

@@ -90,7 +90,7 @@ static void a_blob_that_is_there_is_left_as_it_is(void **state)
     assert_null(strstr(support_s3_objects(s3), "upload"));
 }
 
-static void lost_answers_are_settled(void **state)
+static void lost_answers_are_resolved(void **state)
 {
     static const char *const scripts[] = {
         "PUT lost\n",
@@ -279,7 +279,7 @@ static const struct CMUnitTest tests[] = {
     HARNESS_TEST(a_blob_is_read_from_anywhere),
     HARNESS_TEST(the_store_tells_size_and_digest),
     HARNESS_TEST(a_blob_that_is_there_is_left_as_it_is),
-    HARNESS_TEST(lost_answers_are_settled),
+    HARNESS_TEST(lost_answers_are_resolved),
     HARNESS_TEST(a_condition_that_the_store_does_not_know_is_left_out),
     HARNESS_TEST(nothing_hangs_and_what_broke_is_given_up),
     HARNESS_TEST(the_next_endpoint_serves_where_one_does_not),

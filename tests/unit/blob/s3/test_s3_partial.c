@@ -173,7 +173,7 @@ static void the_bytes_of_a_writer_that_was_given_up_replace_none(void **state)
     support_assert_stored(s3->store, s3->arena, blob, bytes, PART + 100);
 }
 
-static void lost_answers_are_settled(void **state)
+static void lost_answers_are_resolved(void **state)
 {
     static const char *const scripts[] = {"PUT lost\n", "PUT drop\n",
                                           "PUT half\n", "PUT error 503 SlowDown\n",
@@ -232,7 +232,7 @@ static const struct CMUnitTest tests[] = {
     HARNESS_TEST(a_long_piece_keeps_two_tails_at_most),
     HARNESS_TEST(fewer_bytes_than_were_acknowledged_are_told),
     HARNESS_TEST(the_bytes_of_a_writer_that_was_given_up_replace_none),
-    HARNESS_TEST(lost_answers_are_settled),
+    HARNESS_TEST(lost_answers_are_resolved),
     HARNESS_TEST(a_condition_that_the_store_does_not_know_is_left_out),
     HARNESS_TEST(each_upload_is_listed_once_and_is_no_stray),
 };
