@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Languages, as BCP 47 (RFC 5646) writes them: "en", "de", "pt-BR". A folder of e-mail texts has such a name, and so
- * has a file with the texts of the pages. Only the language itself and a region or script are looked at.
+ * Compares names of languages as BCP 47 (RFC 5646) writes them: "en", "de", "pt-BR". A folder of e-mail texts
+ * has such a name, and so has a file with the texts of the pages. Only the language itself and a region or script are
+ * looked at.
  */
 #ifndef GATEHOUSE_BASE_LANGUAGE_H
 #define GATEHOUSE_BASE_LANGUAGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A type of its own for secrets. Neither the logger nor the reply writer accepts it, so no secret can be printed by
+ * Gives secrets a type of their own. Neither the logger nor the reply writer accepts it, so no secret can be printed by
  * accident. The bytes live in an arena and are wiped with it.
  */
 #ifndef GATEHOUSE_BASE_SECRET_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blob store: the bytes of files, under ids that the service made. A committed blob survives a crash and a power
- * cut; an uncommitted one leaves nothing behind.
+ * The blob store keeps the bytes of files, under ids that the service made. A committed blob survives a crash and a
+ * power cut; an uncommitted one leaves nothing behind.
  *
  *     TRY(blob_begin(store, arena, &writer));
  *     TRY(blob_write(writer, bytes, length));      as often as needed

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blobs in a directory of the local file system (or a shared one):
+ * Keeps blobs in a directory of the local file system (or a shared one):
  *
  *     <root>/<last two hex digits of the id>/<32 hex digits of the id>
  *     <root>/tmp/<32 hex digits>        only where there is no O_TMPFILE

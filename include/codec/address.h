@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * E-mail addresses: which are valid, how one is stored, and which are equal.
+ * Checks e-mail addresses: which are valid, how one is stored, and which are equal.
  *
  * One address has many spellings. Letters have two cases, an accent is part of its letter (NFC) or stands behind it
  * (NFD), there are full-width letters, signs and dots, and a domain is written in its own letters or in punycode. The

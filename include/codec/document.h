@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON from clients and other services (RFC 8259), read strictly. A scanner of our own (src/codec/document_scan.c)
+ * Reads JSON from clients and other services strictly (RFC 8259). A scanner of our own (src/codec/document_scan.c)
  * checks the raw bytes before the JSON library sees them, because the library accepts what two readers could understand
  * differently: duplicate members, U+0000 that ends a text early, bytes that are not UTF-8, numbers such as 01, and text
  * behind the value.

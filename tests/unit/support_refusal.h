@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statements that the server refuses, one at a time. The functions stand between our code and libmariadb: a program
- * that uses them is linked with $(refusal_flags). Statements in plain text (BEGIN, COMMIT) count like prepared ones.
+ * Refuses statements in place of the server, one at a time. The functions stand between our code and libmariadb: a
+ * program that uses them is linked with $(refusal_flags). Statements in plain text (BEGIN, COMMIT) count like prepared
+ * ones.
  */
 #ifndef GATEHOUSE_TESTS_SUPPORT_REFUSAL_H
 #define GATEHOUSE_TESTS_SUPPORT_REFUSAL_H

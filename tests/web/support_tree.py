@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a screen reader is told of a page: the tree of roles and names, compared with the one that is kept in trees/.
+"""Compares what a screen reader is told of a page, the tree of roles and names, with the one that is kept in trees/.
 
 While a drawer or a question is open, the tree is of that alone. What differs from run to run (numbers, dates, ids,
 addresses, the names of the test's organisations) is the same word in each tree. Of the rows of a table only the kind of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the processes of one host tell each other through its shared memory (base/host/memory.h): the newest version of
- * the change log that any of them has heard of, and hints.
+ * The processes of one host tell each other two things through its shared memory (base/host/memory.h): the newest
+ * version of the change log that any of them has heard of, and hints.
  *
  * A hint is a hash of something that one process has stored where others can find it. Hints may be lost, and two values
  * may share a place. So a hint only saves a look-up; it never decides anything.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The objects of bytes that arrive in pieces (partial.c): their names, and reading them. */
+/* Names and reads the objects of bytes that arrive in pieces (partial.c). */
 #include "base/arena.h"
 #include "base/error.h"
 #include "blob/s3/s3_int.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finishes what is on its way to a remote provider, before it is asked again for a password. */
+/* Finishes changes that are on their way to a remote provider, before it is asked again for a password. */
 #include "service/account/provider_change.h"
 
 #include "base/error.h"

@@ -2,8 +2,8 @@
 /*
  * Reads one file, a portion at a time. Portions that are in the page cache are read from there and stay. Portions that
  * come from the disk are dropped from the cache again, so that a pass over all files does not evict what people ask
- * for. The kernel is told not to read ahead: it would put portions into the cache of which nobody could tell that they
- * were not there before. A store without files just gives the bytes.
+ * for. The kernel is told not to read ahead: what it reads ahead would count as cached when its turn comes, and would
+ * stay. A store without files gives the bytes through its reader.
  */
 #include <fcntl.h>
 #include <sys/uio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""GET organisations/users with its filters and pages; GET and PATCH of one user."""
+"""Tests the list of users with its filters and pages, and GET and PATCH of one user."""
 
 import uuid
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The service's own pages and the rules for every reply: request ids, methods, unknown paths, cross-origin,
-order of checks."""
+"""Tests the service's own pages, and the rules for every reply: request ids, methods, unknown paths, other origins, the
+order of the checks."""
 
 import json
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The people of the tables of escalations: who tries, and on whom."""
+"""Makes the people of the tables of escalations: those who try to get more rights, and those on whom they try it."""
 
 import json
 import uuid

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The authorisation matrix: every route of openapi.json against the table of routes.json, with no token, a false
-one, and tokens that lack the permission. A route that the table does not know fails, so that none comes in
-without a decision."""
+"""Asks every route of openapi.json without a token, with a false one, and with tokens that lack the permission, and
+compares the answers with the table of routes.json. A route that is not in the table fails, so that somebody decides
+about each new one."""
 
 import json
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A host whose clock is set by an hour, forth and back, while a worker serves: tokens are judged by what their times
-say and by nothing else, waits are neither longer nor shorter, and the worker goes on."""
+"""Sets the clock of a host an hour forward and back while its worker serves. The times in a token alone decide whether
+it is accepted, waits become neither longer nor shorter, and the worker goes on."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tus 1.0.0 at /system/uploads, case by case: statuses, headers, and what is there afterwards."""
+"""Tests tus 1.0.0 at /system/uploads, case by case: statuses, headers, and what is stored afterwards."""
 
 import itertools
 

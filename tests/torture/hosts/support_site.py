@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A host of a test's own whose calls go through a proxy: a worker, the job runner's passes, and what each request is
-answered with while one of its calls fails."""
+"""Starts a host of a test's own, whose calls to other services go through a proxy. Sends requests to its worker, runs
+its job runner, and collects what is answered while one of the calls fails."""
 
 import contextlib
 import json

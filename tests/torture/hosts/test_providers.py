@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Each call to the identity provider, of each kind of request that makes one, fails once: nobody is there, it hangs
-up, it does what it is asked and says nothing, it gives half an answer, it is silent. The request is answered as ever or
-with a clean error; nobody comes in who may not, a password is one of two, no account is lost or made twice."""
+"""Lets each call to the identity provider fail once, for each kind of request that makes one: the provider does not
+listen, it hangs up, it does what it is asked and says nothing, it sends half an answer, it is silent. The request gets
+its usual answer or a clean error. Nobody is signed in who must not be, exactly one of the old and the new password
+works, and no account is lost or made twice."""
 
 import contextlib
 import itertools

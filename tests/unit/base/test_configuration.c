@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration: rows, defaults, bounds, and every fault with its line. */
+/* Tests the configuration: its rows, defaults and bounds, and that each fault is told with its line. */
 #include "base/configuration.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Signature Version 4 by published examples. */
+/* Tests Signature Version 4 with published examples. */
 #include "codec/sigv4.h"
 
 #include <string.h>

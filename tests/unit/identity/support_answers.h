@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations of a remote provider whose calls the scripted server answers as a test says (scene_answer()): an outcome
- * or an error, and nothing that is not a success is taken for one.
+ * Runs operations of a remote provider whose calls the scripted server answers as a test says (scene_answer()). Each
+ * gives an outcome or an error, and takes nothing for a success that is none.
  */
 #ifndef GATEHOUSE_TESTS_IDENTITY_SUPPORT_ANSWERS_H
 #define GATEHOUSE_TESTS_IDENTITY_SUPPORT_ANSWERS_H

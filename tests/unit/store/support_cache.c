@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the service cache share. */
+/* Opens caches, looks things up and starts processes for the tests of the service cache. */
 #include "store/support_cache.h"
 
 #include <signal.h>

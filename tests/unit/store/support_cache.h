@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the service cache share. */
+/* Opens caches, looks things up and starts processes for the tests of the service cache. */
 #ifndef GATEHOUSE_TESTS_STORE_SUPPORT_CACHE_H
 #define GATEHOUSE_TESTS_STORE_SUPPORT_CACHE_H
 

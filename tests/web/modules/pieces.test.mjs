@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Large files: in pieces, on after a break, and given up at the service when they are cancelled. */
+/* Tests that large files go in pieces, go on after a break, and are ended at the service when they are cancelled. */
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { accepted, largeFile, refused } from "./support_browser.mjs";

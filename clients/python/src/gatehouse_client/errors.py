@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the service refuses, as exceptions: one class for all, and one for each thing that a program handles."""
+"""Makes exceptions of what the service refuses: one class for all, and one for each thing that a program handles."""
 
 from __future__ import annotations
 

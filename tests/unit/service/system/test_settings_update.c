@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changing the settings, and following them, each on a database of its own. */
+/* Tests that settings can be changed, and that processes follow the change. Each case has a database of its own. */
 #include "harness.h"
 
 #include <string.h>

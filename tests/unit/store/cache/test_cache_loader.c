@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of the processes that miss the same thing one loads it, and the others wait for it as long as it lives. */
+/* Tests that of the processes that miss the same entry one loads it, and the others wait while that process lives. */
 #include "harness.h"
 
 #include <fcntl.h>
