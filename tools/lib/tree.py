@@ -7,7 +7,7 @@ import re
 import subprocess
 
 LANGUAGES = {".c": "c", ".h": "c", ".def": "c", ".py": "python", ".sh": "shell", ".js": "javascript",
-             ".ts": "javascript"}
+             ".ts": "javascript", ".postinst": "shell", ".postrm": "shell", ".prerm": "shell"}
 # What tools/generate-clients writes: no check of ours looks at it.
 GENERATED = re.compile(r"clients/[^/]+/src/(?:.+/)?generated/")
 # Folders that a build, a quick start or a tool makes, where there is no git to ask.
