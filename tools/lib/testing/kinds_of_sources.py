@@ -17,8 +17,8 @@ FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
 BENCH_ROUNDS = ("--rounds", "2", "--seconds", "1")
 FUZZ_LIMIT_SECONDS = 6 * 3600
 TORTURE_LIMIT_SECONDS = 3 * 3600
-SANITIZED = ("unit", "http", "torture")
-SANITIZED_LIMIT_SECONDS = 3 * 3600
+WITH_SANITIZERS = ("unit", "http", "torture")
+WITH_SANITIZERS_LIMIT_SECONDS = 3 * 3600
 RELEASES = ("bookworm", "trixie")
 UNITS_AT_ONCE = 4
 
@@ -83,7 +83,7 @@ class KindsOfSources(Runner):
                 return
         kinds = ["checks", "unit"]
         if self.chosen.full:
-            kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse", "ceph", "sanitized")]
+            kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse", "ceph", "sanitizers")]
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
         step = self.steps.run("Debian 13", [*self.niced(), self.chosen.top / "tools" / "lib" / "debian13", cache,
                                             f"{self.steps.disk}/debian13", *kinds],
@@ -111,16 +111,16 @@ class KindsOfSources(Runner):
         finally:
             self.unmounted.set()
 
-    def sanitized(self):
+    def sanitizers(self):
         """It shares out its jobs itself, as this run does, so nothing else runs beside it."""
-        return [Job("last sanitized", self.run_sanitized, alone=True)]
+        return [Job("last sanitizers", self.run_sanitizers, alone=True)]
 
-    def run_sanitized(self):
+    def run_sanitizers(self):
         """What a sanitizer reports fails a unit test, or the stack in whose log it stands."""
-        step = self.steps.run("sanitized", [
-            self.chosen.top / "tools" / "test", *SANITIZED, "--sanitizers", "--folder", self.chosen.out / "sanitized",
+        step = self.steps.run("sanitizers", [
+            self.chosen.top / "tools" / "test", *WITH_SANITIZERS, "--sanitizers", "--folder", self.chosen.out / "sanitizers",
             "--lanes", self.chosen.lanes, "--no-install"],
-            environment={"TMPDIR": self.steps.disk}, limit=SANITIZED_LIMIT_SECONDS)
+            environment={"TMPDIR": self.steps.disk}, limit=WITH_SANITIZERS_LIMIT_SECONDS)
         counts.summary(step)
         self.steps.note(step)
 

@@ -27,7 +27,7 @@ KINDS = {
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",
     "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
-    "sanitized": "unit, http and torture once more, on builds with AddressSanitizer and UndefinedBehaviorSanitizer: no "
+    "sanitizers": "unit, http and torture once more, on builds with AddressSanitizer and UndefinedBehaviorSanitizer: no "
                  "report; only when named",
     "package": "the Debian packages, built and tried in clean roots of Debian 12 and Debian 13, the commands of the "
                "guides there, and the images for containers of Debian 12, in a full run of Debian 13 as well; only "
@@ -36,7 +36,7 @@ KINDS = {
     "analyse": "the sources with gcc -fanalyzer and clang-tidy: a quarter of an hour the first time, then only what "
                "has changed; only when named",
 }
-ONLY_NAMED = ("analyse", "ceph", "fuzz", "package", "sanitized")
+ONLY_NAMED = ("analyse", "ceph", "fuzz", "package", "sanitizers")
 EPILOG = """kinds:
 {}
   full         every kind, every case behind every web server, the unit tests in distcheck once more

@@ -28,7 +28,7 @@ GROUPS = {
     "web": ("database", "workers", "nginx", "apache", "http", "web"),
     "torture": ("database", "workers", "nginx", "http", "torture"),
     "bench": ("database", "workers", "nginx", "http", "bench"),
-    "sanitized": ("database", "workers", "nginx", "apache", "fcgid", "http", "torture"),
+    "sanitizers": ("database", "workers", "nginx", "apache", "fcgid", "http", "torture"),
     "package": ("debian13", "package"),
     "fuzz": ("fuzz", ),
     "analyse": ("analyse", ),
