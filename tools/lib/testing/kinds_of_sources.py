@@ -118,8 +118,8 @@ class KindsOfSources(Runner):
     def run_sanitizers(self):
         """What a sanitizer reports fails a unit test, or the stack in whose log it stands."""
         step = self.steps.run("sanitizers", [
-            self.chosen.top / "tools" / "test", *WITH_SANITIZERS, "--sanitizers", "--folder", self.chosen.out / "sanitizers",
-            "--lanes", self.chosen.lanes, "--no-install"],
+            self.chosen.top / "tools" / "test", *WITH_SANITIZERS, "--sanitizers", "--folder",
+            self.chosen.out / "sanitizers", "--lanes", self.chosen.lanes, "--no-install"],
             environment={"TMPDIR": self.steps.disk}, limit=WITH_SANITIZERS_LIMIT_SECONDS)
         counts.summary(step)
         self.steps.note(step)

@@ -27,8 +27,8 @@ KINDS = {
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",
     "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
-    "sanitizers": "unit, http and torture once more, on builds with AddressSanitizer and UndefinedBehaviorSanitizer: no "
-                 "report; only when named",
+    "sanitizers": "unit, http and torture once more, on builds with AddressSanitizer and UndefinedBehaviorSanitizer: "
+                  "no report; only when named",
     "package": "the Debian packages, built and tried in clean roots of Debian 12 and Debian 13, the commands of the "
                "guides there, and the images for containers of Debian 12, in a full run of Debian 13 as well; only "
                "root can, who may mount; only when named",
