@@ -81,9 +81,9 @@ bool sandbox_narrow(enum sandbox_calls calls, const char **problem_out);
 /*
  * Bounds what this process may use from now on: `memory` bytes of data (not where the program was built with a
  * sanitizer, which takes more), so many seconds of the processor, no new descriptor, file or process. More than that
- * ends it, or is refused.
+ * ends it, or is refused. False when one of the bounds was not set; the others hold.
  */
-void sandbox_bound(size_t memory, unsigned seconds);
+bool sandbox_bound(size_t memory, unsigned seconds);
 
 /*
  * Whether another file or folder is now at a watched path, so that this process may not open it. Looks at most once a

@@ -130,17 +130,22 @@ bool sandbox_narrow(enum sandbox_calls calls, const char **problem_out)
     return sandbox_calls_raise(calls, problem_out);
 }
 
-void sandbox_bound(size_t memory, unsigned seconds)
+bool sandbox_bound(size_t memory, unsigned seconds)
 {
-    const struct rlimit none = {0, 0};
-    const struct rlimit processor = {seconds, seconds};
-    const struct rlimit data = {memory, memory};
-    (void)setrlimit(RLIMIT_NOFILE, &none);
-    (void)setrlimit(RLIMIT_FSIZE, &none);
-    (void)setrlimit(RLIMIT_NPROC, &none);
-    (void)setrlimit(RLIMIT_CPU, &processor);
-    if (!SANDBOX_SANITIZED)
-        (void)setrlimit(RLIMIT_DATA, &data);
+    const struct {
+        int resource;
+        rlim_t most;
+    } bounds[] = {
+        {RLIMIT_NOFILE, 0}, {RLIMIT_FSIZE, 0}, {RLIMIT_NPROC, 0}, {RLIMIT_CPU, seconds}, {RLIMIT_DATA, memory}};
+    bool good = true;
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        const struct rlimit most = {bounds[i].most, bounds[i].most};
+        if (SANDBOX_SANITIZED && bounds[i].resource == RLIMIT_DATA)
+            continue;
+        if (setrlimit(bounds[i].resource, &most) != 0)
+            good = false;
+    }
+    return good;
 }
 
 /* What is missing now may come back as it was. */

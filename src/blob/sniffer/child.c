@@ -66,12 +66,14 @@ void sniff_child_run(int socket, struct sniffer *sniffer, const struct sandbox_w
     struct message_ready ready;
     const char *problem = walls == NULL ? NULL : walls->problem;
     memset(&ready, 0, sizeof ready);
-    sandbox_bound(LIMIT_SNIFFER_MEMORY_BYTES, LIMIT_SNIFFER_SECONDS);
+    ready.bounds = sandbox_bound(LIMIT_SNIFFER_MEMORY_BYTES, LIMIT_SNIFFER_SECONDS);
     struct arena *arena = arena_new();
     if (walls != NULL) {
         ready.landlock = walls->landlock;
         ready.calls = walls->calls && sandbox_narrow(SANDBOX_CALLS_SNIFFER, &problem);
     }
+    if (problem == NULL && ready.bounds == 0)
+        problem = "the kernel refused a bound on memory, processor time, files or processes";
     message_text(ready.problem, sizeof ready.problem, problem);
     if (message_send(socket, MESSAGE_READY, 0, &ready, sizeof ready, -1))
         serve(socket, sniffer, arena);

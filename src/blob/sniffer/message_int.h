@@ -38,6 +38,7 @@ struct message_started {
 struct message_ready {
     int32_t landlock;
     uint8_t calls;
+    uint8_t bounds;                     /* on memory, processor time, files and processes */
     char problem[MESSAGE_REASON_BYTES]; /* which wall is missing; empty: none is */
 };
 

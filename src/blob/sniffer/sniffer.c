@@ -33,6 +33,10 @@ struct sniff_process {
     bool walls;
     bool lost;
     unsigned files; /* that this sniffer has seen */
+    /* What the first one has, and each of its successors must have. */
+    int landlock;
+    bool calls;
+    bool bounds;
 };
 
 #define PAUSE ((int64_t)LIMIT_SNIFFER_MILLISECONDS * 1000)
@@ -131,6 +135,18 @@ static struct error *replace(struct sniff_process *process, struct arena *arena,
     return NULL;
 }
 
+/* Drops a sniffer that holds less than the first one: whoever takes it over would get more. */
+static struct error *expect_walls(struct sniff_process *process, struct arena *arena, const struct message_ready *ready)
+{
+    if (ready->landlock >= process->landlock && (ready->calls != 0 || !process->calls) &&
+        (ready->bounds != 0 || !process->bounds))
+        return NULL;
+    drop(&process->socket);
+    process->lost = true;
+    return error_new(arena, ERROR_INTERNAL, "a new sniffer has fewer walls than the first: %s",
+                     ready->problem[0] == '\0' ? "it does not say why" : ready->problem);
+}
+
 /* Waits until the sniffer is ready, once. */
 static struct error *await(struct sniff_process *process, struct arena *arena, struct message_ready *ready_out)
 {
@@ -142,6 +158,7 @@ static struct error *await(struct sniff_process *process, struct arena *arena, s
         return error_new(arena, ERROR_INTERNAL, "a new sniffer does not answer");
     }
     ready_out->problem[sizeof ready_out->problem - 1] = '\0';
+    TRY(expect_walls(process, arena, ready_out));
     process->ready = true;
     return NULL;
 }
@@ -154,6 +171,9 @@ struct error *sniff_process_start(struct sniff_process *process, struct arena *a
     process->walls = sandbox;
     TRY(replace(process, arena, &started));
     TRY(await(process, arena, &ready));
+    process->landlock = ready.landlock;
+    process->calls = ready.calls != 0;
+    process->bounds = ready.bounds != 0;
     *walls_out = (struct sandbox_walls){
         .landlock = ready.landlock,
         .calls = ready.calls != 0,

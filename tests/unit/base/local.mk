@@ -36,4 +36,4 @@ tests_unit_test_base_LDADD = $(unit_libs) $(base_libs) $(CJSON_LIBS) $(CMOCKA_LI
 tests_unit_test_base_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=syscall,--wrap=prctl,--wrap=seccomp_api_get \
 	-Wl,--wrap=seccomp_init,--wrap=seccomp_rule_add_array,--wrap=seccomp_load \
 	-Wl,--wrap=posix_fallocate,--wrap=fchmod,--wrap=mmap,--wrap=linkat,--wrap=flock,--wrap=lstat,--wrap=unlink \
-	-Wl,--wrap=fcntl,--wrap=nanosleep
+	-Wl,--wrap=fcntl,--wrap=nanosleep,--wrap=setrlimit

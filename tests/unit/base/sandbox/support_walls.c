@@ -53,7 +53,8 @@ static void raise_all_walls(void)
     static const struct sandbox_plan plan = {.calls = SANDBOX_CALLS_KEEPER};
     const char *problem;
     (void)sandbox_raise(&plan);
-    sandbox_bound(64 << 20, 60);
+    if (!sandbox_bound(64 << 20, 60))
+        _exit(END_OTHER);
     (void)sandbox_narrow(SANDBOX_CALLS_SNIFFER, &problem);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -38,6 +39,8 @@ static struct {
     bool load_fails;         /* the kernel refuses the filter */
     bool load_pretends;      /* the filter is not loaded, and the answer is as if it were */
     unsigned loads;          /* filters that reached the kernel */
+    unsigned limit_fail;     /* which limit of a resource is refused, counted from 1 */
+    unsigned limits;         /* asked for so far */
 } kernel;
 
 long __real_syscall(long number, ...);
@@ -54,6 +57,17 @@ int __wrap_seccomp_rule_add_array(scmp_filter_ctx filter, uint32_t action, int c
                                   const struct scmp_arg_cmp *arguments);
 int __real_seccomp_load(scmp_filter_ctx filter);
 int __wrap_seccomp_load(scmp_filter_ctx filter);
+
+int __real_setrlimit(int resource, const struct rlimit *limit);
+int __wrap_setrlimit(int resource, const struct rlimit *limit);
+
+int __wrap_setrlimit(int resource, const struct rlimit *limit)
+{
+    if (++kernel.limits != kernel.limit_fail)
+        return __real_setrlimit(resource, limit);
+    errno = EPERM;
+    return -1;
+}
 
 static bool landlock_fails(long number, long first)
 {
@@ -366,6 +380,35 @@ static void a_rule_that_is_there_already_is_no_failure(void **state)
     reset();
 }
 
+#define BOUNDS (SANDBOX_SANITIZED ? 4U : 5U)
+
+/* Ends with 0 where a bound that the kernel refuses, if it refuses one, is told, and all others hold. */
+static void bound_this_process(void *context)
+{
+    static const struct {
+        int resource;
+        rlim_t most;
+    } bounds[] = {{RLIMIT_NOFILE, 0}, {RLIMIT_FSIZE, 0}, {RLIMIT_NPROC, 0}, {RLIMIT_CPU, 60}, {RLIMIT_DATA, 64 << 20}};
+    const unsigned refused = *(const unsigned *)context;
+    struct rlimit limit;
+    kernel.limit_fail = refused;
+    bool good = sandbox_bound(64 << 20, 60) == (refused == 0);
+    for (unsigned i = 0; i < BOUNDS; i++) {
+        bool found = getrlimit(bounds[i].resource, &limit) == 0;
+        good = good && found && (limit.rlim_max == bounds[i].most) == (i + 1 != refused);
+    }
+    _exit(good ? 0 : 1);
+}
+
+static void a_bound_that_is_refused_is_told_and_the_others_hold(void **state)
+{
+    (void)state;
+    reset();
+    for (unsigned refused = 0; refused <= BOUNDS; refused++)
+        if (harness_fork(bound_this_process, &refused) != 0)
+            fail_msg("bound %u", refused);
+}
+
 static void a_plan_is_never_longer_than_its_room(void **state)
 {
     static struct sandbox_plan plan;
@@ -384,6 +427,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(two_problems_are_both_told),
     HARNESS_TEST(a_filter_without_one_of_its_rules_is_never_loaded),
     HARNESS_TEST(a_rule_that_is_there_already_is_no_failure),
+    HARNESS_TEST(a_bound_that_is_refused_is_told_and_the_others_hold),
     HARNESS_TEST(a_plan_is_never_longer_than_its_room),
 };
 HARNESS_MODULE(sandbox_faults, cases)

@@ -280,6 +280,72 @@ static void answer(int socket, const char *type, bool last)
 }
 
 /* The sniffer ends when it is asked. Its keeper tells how. */
+/* Starts a sniffer that has these walls. */
+static int start_walled(int control, int32_t landlock, uint8_t calls, uint8_t bounds)
+{
+    struct message_ready ready = {.landlock = landlock, .calls = calls, .bounds = bounds, .problem = "a wall fell"};
+    int socket = receive_start(control);
+    (void)message_send(socket, MESSAGE_READY, 0, &ready, sizeof ready, -1);
+    tell(control, MESSAGE_STARTED, 1, -1, sizeof(struct message_started));
+    return socket;
+}
+
+static void start_the_first(int control)
+{
+    answer(start_walled(control, 6, 1, 1), "no type", false);
+}
+
+static void replace_without_calls(int control)
+{
+    start_the_first(control);
+    answer(start_walled(control, 6, 0, 1), "image/gif", false);
+}
+
+static void replace_without_landlock(int control)
+{
+    start_the_first(control);
+    answer(start_walled(control, 0, 1, 1), "image/gif", false);
+}
+
+static void replace_without_bounds(int control)
+{
+    start_the_first(control);
+    answer(start_walled(control, 6, 1, 0), "image/gif", false);
+}
+
+static void replace_by_an_equal(int control)
+{
+    start_the_first(control);
+    answer(start_walled(control, 6, 1, 1), "image/gif", false);
+    (void)receive_start(control);
+}
+
+static void a_second_sniffer_with_fewer_walls_loses_the_worker(void **state)
+{
+    static void (*const keepers[])(int control) = {replace_without_calls, replace_without_landlock,
+                                                   replace_without_bounds};
+    (void)state;
+    for (size_t i = 0; i < sizeof keepers / sizeof *keepers; i++) {
+        struct arena *arena = arena_new();
+        struct sniff_process *process = start(arena, keepers[i]);
+        assert_non_null(examine(process, arena, ""));
+        struct error *error = examine(process, arena, "");
+        if (error == NULL || strstr(error->detail, "fewer walls than the first: a wall fell") == NULL)
+            fail_msg("keeper %zu: %s", i, error == NULL ? "was believed" : error->detail);
+        assert_true(sniff_process_lost(process));
+        arena_free(&arena);
+    }
+}
+
+static void a_second_sniffer_with_the_same_walls_is_used(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct sniff_process *process = start(arena, replace_by_an_equal);
+    assert_non_null(examine(process, arena, ""));
+    assert_null(examine(process, arena, "image/gif"));
+    assert_false(sniff_process_lost(process));
+}
+
 static void end_with_status_3(int control)
 {
     int socket = start_honestly(control, -1);
@@ -421,6 +487,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(words_are_cut_where_their_room_ends),
     HARNESS_TEST(how_a_sniffer_ended_is_told),
     HARNESS_TEST(a_sniffer_that_cannot_be_replaced_loses_the_worker),
+    HARNESS_TEST(a_second_sniffer_with_fewer_walls_loses_the_worker),
+    HARNESS_TEST(a_second_sniffer_with_the_same_walls_is_used),
     HARNESS_TEST(a_second_sniffer_that_does_not_answer_loses_the_worker),
     HARNESS_TEST(one_that_says_so_is_replaced_behind_its_answer),
     HARNESS_TEST(a_rest_that_there_is_not_is_not_read),
