@@ -3,6 +3,7 @@
 #include "blob/sniffer/sniffer.h"
 
 #include <errno.h>
+#include <magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #include "blob/media_int.h"
 #include "blob/sniffer/child_int.h"
 #include "blob/sniffer/message_int.h"
+#include "blob/sniffer/types_int.h"
 
 struct sniff_process {
     pid_t keeper;
@@ -32,6 +34,7 @@ struct sniff_process {
     bool ready;  /* it said so */
     bool walls;
     bool lost;
+    const struct sniff_types *types;
     unsigned files; /* that this sniffer has seen */
     /* What the first one has, and each of its successors must have. */
     int landlock;
@@ -169,6 +172,7 @@ struct error *sniff_process_start(struct sniff_process *process, struct arena *a
     struct message_started started;
     struct message_ready ready;
     process->walls = sandbox;
+    process->types = sniff_types_load(arena, magic_getpath(NULL, 0));
     TRY(replace(process, arena, &started));
     TRY(await(process, arena, &ready));
     process->landlock = ready.landlock;
@@ -292,7 +296,7 @@ struct error *sniff_process_examine(struct sniff_process *process, struct arena 
     if (reason != NULL)
         return give_up(process, arena, reason);
     *sniffed_out = (struct sniffed){
-        .media_type = arena_text(arena, question.answer.media_type),
+        .media_type = arena_text(arena, sniff_types_bound(process->types, question.answer.media_type)),
         .text = question.answer.text != 0,
         .pixels = question.pixels,
         .complaint = question.answer.complaint[0] == '\0' ? NULL : arena_text(arena, question.answer.complaint),

@@ -27,6 +27,7 @@ tests_unit_test_blob_SOURCES = \
 	tests/unit/blob/sniffer/test_sniffer.c \
 	tests/unit/blob/sniffer/test_sniffer_child.c \
 	tests/unit/blob/sniffer/test_sniffer_faults.c \
+	tests/unit/blob/sniffer/test_sniffer_types.c \
 	tests/unit/blob/test_sniff.c
 tests_unit_test_blob_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/tests/unit/blob -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_blob_CFLAGS = $(unit_cflags)

@@ -22,5 +22,6 @@
     X(sniff)                                                                                                           \
     X(sniffer)                                                                                                         \
     X(sniffer_child)                                                                                                   \
-    X(sniffer_faults)
+    X(sniffer_faults)                                                                                                  \
+    X(sniffer_types)
 HARNESS_MAIN("blob", MODULES)

@@ -391,6 +391,21 @@ static struct sniff_process *start_false(struct arena *arena, void (*first)(int 
     return process;
 }
 
+static void tell_what_is_in_another_file(int socket)
+{
+    send_answer(socket, "application/x-the-password-is-hunter2", sizeof(struct message_answer));
+}
+
+/* The answer reaches whoever uploaded the file. */
+static void a_type_of_its_own_making_is_none(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct sniff_process *process = start_false(arena, tell_what_is_in_another_file);
+    struct sniffed sniffed;
+    assert_null(examine(process, arena, &sniffed));
+    assert_string_equal(sniffed.media_type, "application/octet-stream");
+}
+
 static size_t count_reads(void *context, uint64_t offset, void *bytes, size_t length)
 {
     (void)offset;
@@ -457,6 +472,7 @@ static void a_database_that_cannot_be_loaded_is_told(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_type_of_its_own_making_is_none),
     HARNESS_TEST(it_answers_as_the_library_does),
     HARNESS_TEST(one_that_died_before_it_was_asked_costs_nothing),
     HARNESS_TEST(one_that_dies_at_work_costs_one_file_an_error),
