@@ -22,7 +22,8 @@ FILLED_IN = nginx/gatehouse.conf \
 	logrotate/gatehouse
 
 # What the timers start.
-FILLED_IN += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service systemd/gatehouse-scrub.service
+FILLED_IN += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service \
+	systemd/gatehouse-scrub.service
 
 # What starts all of it where no systemd does.
 FILLED_IN += share/gatehouse-run
@@ -38,16 +39,20 @@ dist_conf_DATA = conf/gatehouse.conf.in
 nodist_config_DATA = conf/gatehouse.conf.sample
 nodist_systemd_DATA = systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-upload.service \
 	systemd/gatehouse-jobs.service
-nodist_systemd_DATA += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service systemd/gatehouse-scrub.service
-dist_systemd_DATA = systemd/gatehouse-backup.timer systemd/gatehouse-fsck.timer systemd/gatehouse-purge.timer systemd/gatehouse-scrub.timer
+nodist_systemd_DATA += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service \
+	systemd/gatehouse-scrub.service
+dist_systemd_DATA = systemd/gatehouse-backup.timer systemd/gatehouse-fsck.timer systemd/gatehouse-purge.timer \
+	systemd/gatehouse-scrub.timer
 nodist_logrotate_DATA = logrotate/gatehouse
-EXTRA_DIST += tools/quickstart tools/test tools/lib/needs.py tools/lib/packages tools/lib/packages.txt tools/lib/quickstart tools/lib/emulators \
+EXTRA_DIST += tools/quickstart tools/test tools/lib/needs.py tools/lib/packages tools/lib/packages.txt \
+	tools/lib/quickstart tools/lib/emulators \
 	tools/lib/testing tests/tools tools/lib/containers tools/lib/debian13 tools/lib/package tools/lib/promtool \
 	tools/generate-clients clients
 EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-upload.service.in \
 	systemd/gatehouse-jobs.service.in \
 	logrotate/gatehouse.in
-EXTRA_DIST += systemd/gatehouse-backup.service.in systemd/gatehouse-fsck.service.in systemd/gatehouse-purge.service.in systemd/gatehouse-scrub.service.in
+EXTRA_DIST += systemd/gatehouse-backup.service.in systemd/gatehouse-fsck.service.in systemd/gatehouse-purge.service.in \
+	systemd/gatehouse-scrub.service.in
 # What images are made of, and the tests.
 EXTRA_DIST += containers .gitattributes .git-blame-ignore-revs tests/clients tests/cluster tests/fuzz/run tests/guides \
 	tools/coverage tests/http tests/monitoring tests/providers tests/quickstart tests/torture tests/web \
@@ -64,8 +69,8 @@ FILL_IN_DIRECTORIES = \
 	-e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 	-e 's|@localstatedir[@]|$(localstatedir)|g'
 
-# Comments name the words between @ signs and keep them. Lines with a mark (#[file]) are no comments: they are filled in,
-# so that they work as soon as the mark is taken away.
+# Comments name the words between @ signs and keep them. Lines with a mark (#[file]) are no comments: they are filled
+# in, so that they work as soon as the mark is taken away.
 $(FILLED_IN): Makefile
 	$(AM_V_at)$(MKDIR_P) $(@D)
 	$(AM_V_GEN)$(SED) -e '/^ *#$$/b' -e '/^ *#[^[]/b' $(FILL_IN_DIRECTORIES) \

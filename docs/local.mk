@@ -32,7 +32,8 @@ EXTRA_DIST += docs/architecture.md docs/containers.md docs/decisions docs/pictur
 # All of them as web pages, which the sites serve at /docs/. The folder is made anew when one of these has changed.
 EXTRA_DIST += tools/make-guides tools/lib/guides
 if GUIDES
-GUIDE_INPUTS = $(dist_doc_DATA) $(dist_man_MANS) docs/architecture.md docs/benchmarks.md docs/openapi.json CONTRIBUTING.md \
+GUIDE_INPUTS = $(dist_doc_DATA) $(dist_man_MANS) docs/architecture.md docs/benchmarks.md docs/openapi.json \
+	CONTRIBUTING.md \
 	README.md SECURITY.md configure.ac tools/make-guides tools/lib/guides/book.py tools/lib/guides/page.py \
 	tools/lib/guides/places.py tools/lib/guides/anchor.py tools/lib/guides/search.js tools/lib/guides/style.css \
 	web/api/frame.css

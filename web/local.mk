@@ -28,7 +28,8 @@ dist_webapi_DATA = web/api/document.js web/api/frame.css web/api/page.js web/api
 dist_webconsole_DATA = web/console/api.js web/console/main.js web/console/preferences.js web/console/router.js \
 	web/console/session.js web/console/shell.js web/console/signs.svg web/console/stats.js web/console/texts.js \
 	web/console/view.js
-dist_webcomponents_DATA = web/console/components/basic.js web/console/components/form.js web/console/components/list.js \
+dist_webcomponents_DATA = web/console/components/basic.js web/console/components/form.js \
+	web/console/components/list.js \
 	web/console/components/overlay.js web/console/components/save.js
 
 # One line a screen.

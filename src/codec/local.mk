@@ -19,4 +19,5 @@ libghcodec_a_SOURCES = \
 libghcodec_a_CFLAGS = $(AM_CFLAGS) $(CJSON_CFLAGS) $(IDN2_CFLAGS) $(JWT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
 
 # What a program that uses this floor links.
-codec_libs = libghcodec.a $(base_libs) $(CJSON_LIBS) $(IDN2_LIBS) $(UNISTRING_LIBS) $(JWT_LIBS) $(OPENSSL_LIBS) $(SODIUM_LIBS)
+codec_libs = libghcodec.a $(base_libs) $(CJSON_LIBS) $(IDN2_LIBS) $(UNISTRING_LIBS) $(JWT_LIBS) $(OPENSSL_LIBS) \
+	$(SODIUM_LIBS)

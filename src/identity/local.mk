@@ -17,7 +17,8 @@ include $(top_srcdir)/src/identity/cognito/local.mk
 include $(top_srcdir)/src/identity/embedded/local.mk
 include $(top_srcdir)/src/identity/keycloak/local.mk
 include $(top_srcdir)/src/identity/remote/local.mk
-identity_archives = libghidentity.a libghidentity_embedded.a libghidentity_remote.a libghidentity_cognito.a libghidentity_keycloak.a \
+identity_archives = libghidentity.a libghidentity_embedded.a libghidentity_remote.a libghidentity_cognito.a \
+	libghidentity_keycloak.a \
 	libghidentity.a libghidentity_embedded.a libghidentity_remote.a libghidentity_cognito.a libghidentity_keycloak.a
 
 # What a program that uses this floor links.

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- What tools/bench reads: 100 organisations, 10,000 users of two roles with a session each, 50,000 files.
 INSERT INTO organisation (id, name, services, status)
-    SELECT UNHEX(CONCAT('0193000000017000800', LPAD(HEX(seq), 13, '0'))), CONCAT('Organisation ', seq), 'inventory', 'active'
+    SELECT UNHEX(CONCAT('0193000000017000800', LPAD(HEX(seq), 13, '0'))), CONCAT('Organisation ', seq), 'inventory',
+           'active'
     FROM seq_1_to_100;
 INSERT INTO user (id, organisation_id, email, phone, first_name, last_name, status)
     SELECT UNHEX(CONCAT('0193000000027000800', LPAD(HEX(seq), 13, '0'))),
@@ -20,6 +21,7 @@ INSERT INTO file (id, organisation_id, user_id, bucket, type, name, hash, size, 
     SELECT UNHEX(CONCAT('0193000000047000800', LPAD(HEX(seq), 13, '0'))),
         UNHEX(CONCAT('0193000000017000800', LPAD(HEX(1 + seq % 100), 13, '0'))),
         UNHEX(CONCAT('0193000000027000800', LPAD(HEX(1 + (seq - 1) % 10000), 13, '0'))),
-        'files', 'contract', CONCAT('contract ', seq, '.pdf'), UNHEX(SHA2(seq, 256)), 12345, 'application/pdf', 'signed\n2026'
+        'files', 'contract', CONCAT('contract ', seq, '.pdf'), UNHEX(SHA2(seq, 256)), 12345, 'application/pdf',
+        'signed\n2026'
     FROM seq_1_to_50000;
 ANALYZE TABLE organisation, user, user_role, session, file;

@@ -1,7 +1,8 @@
 # The fuzz targets (tests/fuzz/fuzz.h): fuzz-replay runs them on their corpora in `make check`; with --enable-fuzzing
 # there is libFuzzer's program, too.
 fuzz_sources = tests/fuzz/fuzz.h tests/fuzz/targets.c \
-	tests/fuzz/fuzz_codec.c tests/fuzz/fuzz_fastcgi.c tests/fuzz/fuzz_files.c tests/fuzz/fuzz_host.c tests/fuzz/fuzz_http.c \
+	tests/fuzz/fuzz_codec.c tests/fuzz/fuzz_fastcgi.c tests/fuzz/fuzz_files.c tests/fuzz/fuzz_host.c \
+	tests/fuzz/fuzz_http.c \
 	tests/fuzz/fuzz_permission.c tests/fuzz/fuzz_provider.c tests/fuzz/fuzz_token.c
 fuzz_wrap = -Wl,--wrap=signing_key_verify -Wl,--wrap=http_client_call
 

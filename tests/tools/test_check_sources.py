@@ -167,6 +167,22 @@ class Size(Tree):
             self.write(f"src/base/part{number}.c", "\n")
         self.fault("size", "src/base: files of folders: 25, at most 24")
 
+    def test_a_folder_of_tests_has_that_bound_too(self):
+        for number in range(25):
+            self.write(f"tests/http/part/test_{number}.py", "pass\n")
+        self.fault("size", "tests/http/part: files of folders: 25, at most 24")
+
+    def test_lines_that_are_no_source_have_a_bound_where_they_can_be_broken(self):
+        words = "word " * 30
+        for name in ("src/base/local.mk", "web/page.html", "nginx/site.conf.in", "systemd/unit.in", "configure.ac"):
+            self.write(name, words + "\n")
+            self.fault("size", f"{name}:1: longest lines: 150, at most 120")
+            (self.root / name).unlink()
+        self.write("sql/001-first.sql", f"-- {words}\n")
+        self.write("nginx/site.conf.in", f"return 200 '{words}';\n")
+        self.write("configure.ac", f"AC_MSG_ERROR([{words}])\n")
+        self.good("size")
+
     def test_functions_of_python_are_measured(self):
         self.write("tools/tool.py", "def long():\n" + "    print(1)\n" * 60)
         self.fault("size", "tools/tool.py:1 long: lines of Python functions: 61, at most 60")

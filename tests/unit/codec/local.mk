@@ -40,5 +40,5 @@ tests_unit_test_codec_LDADD = $(unit_libs) $(codec_libs) $(CMOCKA_LIBS) -lm
 check_PROGRAMS += tests/unit/validate-documents
 tests_unit_validate_documents_SOURCES = tests/unit/codec/validate_documents.c
 tests_unit_validate_documents_LDADD = $(codec_libs)
-TESTS += tests/unit/codec/compare-documents
-EXTRA_DIST += tests/unit/codec/compare-documents
+TESTS += tests/unit/compare-documents
+EXTRA_DIST += tests/unit/compare-documents

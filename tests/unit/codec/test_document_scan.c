@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The strict reader of JSON. The hostile texts are a table, one row a case, with the entry that the answer
- * must hold; compare-documents (beside this file) checks thousands of mutated texts against an independent
+ * must hold; tests/unit/compare-documents checks thousands of mutated texts against an independent
  * strict reader.
  */
 #include "codec/document.h"

@@ -63,4 +63,5 @@ tests_unit_test_service_SOURCES = $(keys_sources) \
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags) -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_service_CFLAGS = $(unit_cflags)
 tests_unit_test_service_LDFLAGS = $(AM_LDFLAGS) $(refusal_flags) $(keys_flags)
-tests_unit_test_service_LDADD = $(support_libs) $(unit_libs) $(service_archives) libghhttp.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)
+tests_unit_test_service_LDADD = $(support_libs) $(unit_libs) $(service_archives) libghhttp.a $(blob_libs) \
+	$(identity_libs) $(CMOCKA_LIBS)

@@ -6,7 +6,7 @@ import json
 import uuid
 
 import configuration
-import demo_files
+from demo import files
 from output import say
 from problem import Problem
 
@@ -64,7 +64,7 @@ class Demo:
         owner = self.token(OWNER[0])
         for name, first, last, roles, permissions in PEOPLE:
             self.add_person(owner, name, first, last, roles, permissions)
-        for number, one in enumerate(demo_files.all_files()):
+        for number, one in enumerate(files.all_files()):
             self.upload(self.token(UPLOADERS[number % len(UPLOADERS)]), one)
         newest = self.ask("GET", f"/system/files?limit={LINKED}", owner)["items"]
         for record in newest:
