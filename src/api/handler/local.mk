@@ -15,6 +15,7 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/files_int.h \
 	src/api/handler/files.c \
 	src/api/handlers_int.h \
+	src/api/lists_int.h \
 	src/api/handler/limits.c \
 	src/api/handler/links.c \
 	src/api/handler/members_int.h \
