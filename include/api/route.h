@@ -104,8 +104,9 @@ struct route {
     struct error *(*admit)(struct call *call);
     enum reply_kind reply_kind;
     const struct schema *reply;
-    const struct schema *other_reply; /* REPLY_ONE_OF_TWO */
-    int success;                      /* REPLY_UPLOAD: the status of success */
+    const struct schema *other_reply;   /* REPLY_ONE_OF_TWO */
+    const struct schema *reply_headers; /* headers of success that follow from nothing else; for the document */
+    int success;                        /* REPLY_UPLOAD: the status of success */
     bool exports; /* the reply comes as text/csv or application/x-ndjson, too, where the client accepts that */
     bool tagged;  /* the reply has an ETag; If-None-Match with it is answered by 304 */
     bool reserves_conflict;        /* 409 is in the document, although the row has no code for it yet */

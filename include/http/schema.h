@@ -78,6 +78,7 @@ struct schema_field {
     const char *choices;         /* CHOICE, or the items of TEXTS: separated by | */
     const char *fallback;        /* the value when absent, as text ("25", "true", "a|b") */
     const char *instead;         /* REQUIRED, of a body: the member that stands for it; both are refused */
+    const char *unless;          /* BOOLEAN, of a body: not true where that member is; the caller checks it */
     const struct schema *schema; /* OBJECT, OBJECTS */
     int64_t item_maximum;        /* TEXTS: characters an item */
     const char *pattern;         /* TEXT, TEXTS: what the caller checks, for the document; as JSON has the text */

@@ -22,13 +22,19 @@ struct error_view {
     struct schema_list validation;
 };
 
+/* docs/errors.md explains them. */
+#define ENTRY_CODES                                                                                                    \
+    "required|unknown|unexpected|type|format|choice|length|range|count|duplicate|same|taken|state|syntax|depth|"       \
+    "encoding|character|multipart|tooMany|tooLarge|transferEncoding|empty|fileName|contentType|mismatch|pixels|"       \
+    "infected|common|personal|provider|notGrantable"
+
 static const struct schema_field entry_fields[] = {
     {.name = "path",
      .type = SCHEMA_TEXT,
      .offset = offsetof(struct entry_view, path),
      .description = "JSON path or part name of what is wrong; empty for the body as a whole."},
     {.name = "message", .type = SCHEMA_TEXT, .offset = offsetof(struct entry_view, message)},
-    {.name = "code", .type = SCHEMA_TEXT, .offset = offsetof(struct entry_view, code)},
+    {.name = "code", .type = SCHEMA_CHOICE, .choices = ENTRY_CODES, .offset = offsetof(struct entry_view, code)},
 };
 
 static const struct schema entry_schema = {.name = "ErrorEntry",

@@ -115,7 +115,7 @@ struct error *own_account_cancel_email(struct call *call);
     "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.logoutOthers|user.resendConfirmation|"         \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user."       \
     "unlock|user.update|upload.create|upload.expire|upload.terminate"
-extern const struct schema audits_query_schema, audits_own_query_schema, audits_reply_schema;
+extern const struct schema audits_query_schema, audits_own_query_schema, audits_reply_schema, audits_headers_schema;
 struct error *audits_list(struct call *call);
 struct error *audits_list_own(struct call *call);
 
@@ -141,6 +141,8 @@ struct error *files_list(struct call *call);
 
 /* uploads.c. uploads_set_headers(): adds what every reply has on the paths of resumable uploads. */
 extern const struct schema uploads_head_schema, uploads_create_schema, uploads_patch_schema;
+extern const struct schema uploads_options_answer_schema, uploads_create_answer_schema, uploads_head_answer_schema,
+    uploads_patch_answer_schema, uploads_delete_answer_schema;
 void uploads_set_headers(struct call *call);
 /* Some clients can send POST only, and say which method they mean in X-HTTP-Method-Override. */
 void uploads_override_method(struct request *request);
@@ -159,7 +161,7 @@ struct error *files_archive_all(struct call *call);
 struct error *files_restore_all(struct call *call);
 
 /* downloads.c */
-extern const struct schema downloads_query_schema;
+extern const struct schema downloads_query_schema, downloads_headers_schema;
 struct error *downloads_file(struct call *call);
 struct error *downloads_link(struct call *call);
 
@@ -180,7 +182,7 @@ struct error *limits_get(struct call *call);
 
 /* settings.c */
 extern const struct schema settings_document_schema, settings_change_schema;
-extern const struct schema settings_condition_schema;
+extern const struct schema settings_condition_schema, settings_headers_schema;
 extern const struct schema settings_history_query_schema, settings_history_schema;
 struct error *settings_validate(struct call *call, struct validation *validation);
 struct error *settings_get(struct call *call);

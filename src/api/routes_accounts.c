@@ -246,6 +246,7 @@ static const struct route rows[] = {
         .reply_kind = REPLY_OBJECT,
         .reply = &audits_reply_schema,
         .exports = true,
+        .reply_headers = &audits_headers_schema,
         .handler = audits_list_own,
     },
     {

@@ -87,6 +87,7 @@ static const struct route rows[] = {
         .permission = "cus:file:r",
         .names_file = true,
         .query = &downloads_query_schema,
+        .reply_headers = &downloads_headers_schema,
         .reply_kind = REPLY_FILE,
         .errors =
             ERRORS(ERROR_FILE_UNKNOWN, ERROR_FILE_ARCHIVED, ERROR_STORAGE_UNAVAILABLE, ERROR_PRECONDITION, ERROR_RANGE),
@@ -202,6 +203,7 @@ static const struct route rows[] = {
         .access = ACCESS_PUBLIC,
         .names_link = true,
         .query = &downloads_query_schema,
+        .reply_headers = &downloads_headers_schema,
         .reply_kind = REPLY_FILE,
         .errors = ERRORS(ERROR_STORAGE_UNAVAILABLE, ERROR_PRECONDITION, ERROR_RANGE),
         .handler = downloads_link,

@@ -20,6 +20,7 @@ static const struct route rows[] = {
         .reply_kind = REPLY_OBJECT,
         .reply = &audits_reply_schema,
         .exports = true,
+        .reply_headers = &audits_headers_schema,
         .handler = audits_list,
     },
     {
@@ -66,6 +67,7 @@ static const struct route rows[] = {
         .permission = "sys:settings:a",
         .reply_kind = REPLY_OBJECT,
         .reply = &settings_document_schema,
+        .reply_headers = &settings_headers_schema,
         .handler = settings_get,
     },
     {
@@ -85,6 +87,7 @@ static const struct route rows[] = {
         .validate = settings_validate,
         .reply_kind = REPLY_SUCCESS,
         .reply = &system_success_schema,
+        .reply_headers = &settings_headers_schema,
         .errors = ERRORS(ERROR_SETTINGS_STALE),
         .handler = settings_put,
     },

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/id.h"
+#include "base/limits.h"
 #include "base/name.h"
 #include "codec/language_tag.h"
 #include "http/schema.h"
@@ -195,6 +196,8 @@ static void describe_text(struct buffer *buffer, const struct schema_field *fiel
     if (format != NULL || (field->flags & SCHEMA_READ_AS_TIME) != 0)
         buffer_add_format(buffer, ",\"format\":\"%s\"", format != NULL ? format : "date-time");
     describe_pattern(buffer, field, input);
+    if (input && field->type == SCHEMA_EMAIL)
+        buffer_add_format(buffer, ",\"maxLength\":%d", LIMIT_EMAIL_BYTES);
     if (input && field->type == SCHEMA_LANGUAGE)
         buffer_add_format(buffer, ",\"minLength\":2,\"maxLength\":%d", LANGUAGE_TAG_BYTES);
     if (field->type == SCHEMA_CHOICE)
@@ -267,6 +270,18 @@ void schema_describe_field(struct buffer *buffer, const struct schema_field *fie
     buffer_add_char(buffer, '}');
 }
 
+/* Two members must not both be true. */
+static void describe_unless(struct buffer *buffer, const struct schema *schema, bool input)
+{
+    for (size_t i = 0; input && i < schema->count; i++)
+        if (schema->fields[i].unless != NULL)
+            buffer_add_format(buffer,
+                              ",\"not\":{\"properties\":{\"%s\":{\"const\":true},\"%s\":{\"const\":true}},"
+                              "\"required\":[\"%s\",\"%s\"]}",
+                              schema->fields[i].name, schema->fields[i].unless, schema->fields[i].name,
+                              schema->fields[i].unless);
+}
+
 /* One of two members must be there, and not both. */
 static void describe_instead(struct buffer *buffer, const struct schema *schema, bool input)
 {
@@ -304,6 +319,7 @@ void schema_describe(struct buffer *buffer, const struct schema *schema, bool in
     }
     buffer_add_char(buffer, ']');
     describe_instead(buffer, schema, input);
+    describe_unless(buffer, schema, input);
     if (input && schema->not_empty)
         buffer_add_text(buffer, ",\"minProperties\":1");
     buffer_add_text(buffer, ",\"additionalProperties\":false}");

@@ -9,6 +9,7 @@
 
 #include "api/dispatch.h"
 #include "api/document/examples_int.h"
+#include "api/document/headers_int.h"
 #include "api/error_reply.h"
 #include "api/handlers_int.h"
 #include "api/route.h"
@@ -210,14 +211,21 @@ static void add_plain_content(struct writer *writer, const struct route *route, 
     add(writer, "}}");
 }
 
+static void begin_success(struct writer *writer, const struct route *route, int status, const char *meaning)
+{
+    buffer_add_format(&writer->text, "\"%d\":{\"description\":\"%s\"", status, meaning);
+    headers_write(&writer->text, route, status);
+}
+
 /* The protocol's own status, and 200 for the record of a finished file. */
 static void add_upload_success(struct writer *writer, const struct route *route)
 {
-    buffer_add_format(&writer->text, "\"%d\":{\"description\":\"Success.\"", route->success);
+    begin_success(writer, route, route->success, "Success.");
     add(writer, "}");
     if (route->reply == NULL)
         return;
-    add(writer, ",\"200\":{\"description\":\"The file is whole, and Accept names application/json.\"");
+    add(writer, ",");
+    begin_success(writer, route, 200, "The file is whole, and Accept names application/json.");
     add_json_content(writer, route);
     add(writer, "}");
 }
@@ -229,28 +237,31 @@ static void add_success(struct writer *writer, const struct route *route)
         return;
     }
     if (route->reply_kind == REPLY_TEXT) {
-        add(writer, "\"200\":{\"description\":\"Success.\"");
+        begin_success(writer, route, 200, "Success.");
         add_plain_content(writer, route, "text/plain", "{\"type\":\"string\"}");
         add(writer, "}");
         return;
     }
     static const char bytes[] = "{\"type\":\"string\",\"format\":\"binary\"}";
     if (route->reply_kind == REPLY_FILE) {
-        add(writer, "\"200\":{\"description\":\"The bytes.\"");
+        begin_success(writer, route, 200, "The bytes.");
         add_plain_content(writer, route, "*/*", bytes);
-        add(writer, "},\"206\":{\"description\":\"The bytes of the range.\"");
+        add(writer, "},");
+        begin_success(writer, route, 206, "The bytes of the range.");
         add_plain_content(writer, route, "*/*", bytes);
-        add(writer, "},\"304\":{\"description\":\"The client has these bytes already.\"}");
+        add(writer, "},");
+        begin_success(writer, route, 304, "The client has these bytes already.");
+        add(writer, "}");
         return;
     }
-    add(writer, "\"200\":{\"description\":\"Success.\"");
-    if (route->exports)
-        add(writer, ",\"headers\":{\"X-Next-Cursor\":{\"description\":\"Of an export that has not all rows: the cursor "
-                    "behind its last one.\",\"schema\":{\"type\":\"string\",\"format\":\"uuid\"}}}");
+    begin_success(writer, route, 200, "Success.");
     add_json_content(writer, route);
     add(writer, "}");
-    if (route->tagged)
-        add(writer, ",\"304\":{\"description\":\"The client has this reply already.\"}");
+    if (route->tagged) {
+        add(writer, ",");
+        begin_success(writer, route, 304, "The client has this reply already.");
+        add(writer, "}");
+    }
 }
 
 static const char *status_meaning(int status)
@@ -290,17 +301,19 @@ static const char *status_meaning(int status)
 }
 
 /* Adds the response of one status with those of `codes` that have it; nothing, and false, where none has. */
-static bool add_failure(struct writer *writer, int status, const enum error_code *codes, size_t count)
+static bool add_failure(struct writer *writer, const struct route *route, int status, const enum error_code *codes,
+                        size_t count)
 {
     const char *separator = "";
     for (size_t i = 0; i < count; i++) {
         if (error_status(codes[i]) != status)
             continue;
-        if (*separator == '\0')
-            buffer_add_format(&writer->text,
-                              ",\"%d\":{\"description\":\"%s\",\"content\":{\"application/json\":{\"schema\":{"
-                              "\"$ref\":\"#/components/schemas/ErrorBody\",\"properties\":{\"code\":{\"enum\":[",
-                              status, status_meaning(status));
+        if (*separator == '\0') {
+            buffer_add_format(&writer->text, ",\"%d\":{\"description\":\"%s\"", status, status_meaning(status));
+            headers_write(&writer->text, route, status);
+            add(writer, ",\"content\":{\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/ErrorBody\","
+                        "\"properties\":{\"code\":{\"enum\":[");
+        }
         add(writer, separator);
         add_json(writer, error_code_text(codes[i]));
         separator = ",";
@@ -315,9 +328,12 @@ static void add_failures(struct writer *writer, const struct route *route)
     enum error_code codes[ERROR_CODE_COUNT];
     size_t count = route_errors(route, codes);
     for (int status = 400; status <= 500; status++)
-        if (!add_failure(writer, status, codes, count) && status == 409 && route->reserves_conflict)
-            add(writer, ",\"409\":{\"description\":\"Reserved: this version answers no conflict here.\",\"content\":{"
-                        "\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/ErrorBody\"}}}}");
+        if (!add_failure(writer, route, status, codes, count) && status == 409 && route->reserves_conflict) {
+            add(writer, ",\"409\":{\"description\":\"Reserved: this version answers no conflict here.\"");
+            headers_write(&writer->text, route, 409);
+            add(writer,
+                ",\"content\":{\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/ErrorBody\"}}}}");
+        }
 }
 
 /* ---- the document -------------------------------------------------------------------------------- */
@@ -424,8 +440,9 @@ static void add_components(struct writer *writer, const struct route_table *tabl
         collect(writer, table->rows[i].other_reply, false);
     }
     add(writer, "\"components\":{\"securitySchemes\":{\"jwt\":{\"type\":\"http\",\"scheme\":\"bearer\","
-                "\"bearerFormat\":\"JWT\"}},"
-                "\"schemas\":{");
+                "\"bearerFormat\":\"JWT\"}},");
+    headers_write_components(&writer->text);
+    add(writer, ",\"schemas\":{");
     for (size_t i = 0; i < writer->component_count; i++) {
         add(writer, i == 0 ? "" : ",\n");
         add_json(writer, writer->components[i]->name);

@@ -350,6 +350,7 @@ static const struct schema_field logout_fields[] = {
     {.name = "others",
      .type = SCHEMA_BOOLEAN,
      .fallback = "false",
+     .unless = "everywhere",
      .offset = offsetof(struct logout_body, others),
      .description = "End all sessions of the user but this one."},
 };

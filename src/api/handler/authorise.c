@@ -29,6 +29,8 @@ struct authorise_body {
 static const struct schema_field authorise_fields[] = {
     {.name = "permission",
      .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .instead = "permissions",
      .minimum = 1,
      .maximum = LIMIT_PERMISSION_BYTES,
      .pattern = PERMISSION_CONCRETE_PATTERN,
@@ -116,12 +118,6 @@ static void validate_concrete(const char *text, const char *path, struct validat
 struct error *authorise_validate(struct call *call, struct validation *validation)
 {
     const struct authorise_body *body = call->body;
-    bool one = schema_has(&authorise_schema, call->body_present, "permission");
-    bool several = schema_has(&authorise_schema, call->body_present, "permissions");
-    if (!one && !several)
-        validation_add(validation, "required", "is missing", "permission");
-    if (one && several)
-        validation_add(validation, "unexpected", "stands beside permission: send one of the two", "permissions");
     if (body->permission != NULL)
         validate_concrete(body->permission, "permission", validation);
     for (size_t i = 0; i < body->permissions.count; i++)
@@ -218,7 +214,7 @@ struct refusal_view {
 static const struct schema_field refusal_fields[] = {
     {.name = "path", .type = SCHEMA_TEXT, .offset = offsetof(struct refusal_view, path)},
     {.name = "message", .type = SCHEMA_TEXT, .offset = offsetof(struct refusal_view, message)},
-    {.name = "code", .type = SCHEMA_TEXT, .offset = offsetof(struct refusal_view, code)},
+    {.name = "code", .type = SCHEMA_CHOICE, .choices = "notGrantable", .offset = offsetof(struct refusal_view, code)},
 };
 
 static const struct schema refusal_schema = {

@@ -37,6 +37,15 @@ static const struct schema_field download_query_fields[] = {
 const struct schema downloads_query_schema = {
     .name = "DownloadQuery", SCHEMA_FIELDS(download_query_fields), .size = sizeof(struct download_query)};
 
+static const struct schema_field header_fields[] = {
+    {.name = "Content-Disposition",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .description = "inline or attachment, with the name of the file."},
+};
+
+const struct schema downloads_headers_schema = {.name = "DownloadHeaders", SCHEMA_FIELDS(header_fields), .size = 1};
+
 static void set_file_headers(struct call *call, const struct file_record *record, const char *etag)
 {
     const struct download_query *query = call->query;

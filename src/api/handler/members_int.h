@@ -30,7 +30,9 @@ struct validation;
      .maximum = LIMIT_USER_PERMISSIONS,                                                                                \
      .item_maximum = LIMIT_FIELD_BYTES,                                                                                \
      .pattern = PERMISSION_PATTERN,                                                                                    \
-     .offset = offsetof(body, place)}
+     .offset = offsetof(body, place),                                                                                  \
+     .description = "All effective permissions, those of the roles included, have at most " LIMIT_TEXT(                \
+         LIMIT_PERMISSIONS_BYTES) " bytes as text with a blank between two."}
 
 /*
  * Validates a change of a user: there is one (`changes`), roles are known, permissions well-formed. Its own error is of

@@ -21,6 +21,12 @@
 #define FILTER_DESCRIPTION                                                                                             \
     "Comma-separated module=level, * for every module; holds over level for the modules it names, the last one wins."
 
+/* What log_levels_read() takes, as a pattern. */
+#define ALTERNATIVE(symbol, text) "|" text
+#define BLANKS "[ \\\\t]*"
+#define ENTRY BLANKS "(\\\\*" LOG_MODULES(ALTERNATIVE) ")" BLANKS "=" BLANKS "(" LEVELS ")" BLANKS
+#define FILTER_PATTERN "^(" BLANKS "|" ENTRY "(," ENTRY ")*)$"
+
 /* ---- the document ---- */
 
 struct logging_view {
@@ -79,6 +85,7 @@ static const struct schema_field logging_change_fields[] = {
      .type = SCHEMA_TEXT,
      .flags = SCHEMA_UNCHECKED,
      .maximum = LIMIT_LOG_FILTER_BYTES,
+     .pattern = FILTER_PATTERN,
      .offset = offsetof(struct logging_view, filter),
      .description = FILTER_DESCRIPTION},
 };
@@ -106,6 +113,15 @@ static const struct schema_field condition_fields[] = {
 
 const struct schema settings_condition_schema = {
     .name = "SettingsCondition", SCHEMA_FIELDS(condition_fields), .size = 1};
+
+static const struct schema_field header_fields[] = {
+    {.name = "ETag",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .description = "The version of the document, for If-Match."},
+};
+
+const struct schema settings_headers_schema = {.name = "SettingsHeaders", SCHEMA_FIELDS(header_fields), .size = 1};
 
 /* How many wrong entries of a filter are named. */
 #define ENTRIES_NAMED 10

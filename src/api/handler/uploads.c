@@ -73,6 +73,74 @@ const struct schema uploads_head_schema = {.name = "UploadHeaders", SCHEMA_FIELD
 const struct schema uploads_create_schema = {.name = "UploadCreateHeaders", SCHEMA_FIELDS(create_fields), .size = 1};
 const struct schema uploads_patch_schema = {.name = "UploadPatchHeaders", SCHEMA_FIELDS(patch_fields), .size = 1};
 
+#define OFFSET_HEADER                                                                                                  \
+    {.name = "Upload-Offset",                                                                                          \
+     .type = SCHEMA_INTEGER,                                                                                           \
+     .flags = SCHEMA_REQUIRED,                                                                                         \
+     .maximum = INT64_MAX,                                                                                             \
+     .description = "How many bytes are safe: the next piece begins there."}
+#define EXPIRES_HEADER                                                                                                 \
+    {.name = "Upload-Expires",                                                                                         \
+     .type = SCHEMA_TEXT,                                                                                              \
+     .description = "When an upload that is not whole ends, as a date of HTTP."}
+#define FILE_ID_HEADER {.name = "Upload-File-Id", .type = SCHEMA_ID, .description = "The file, once it is whole."}
+
+static const struct schema_field options_answer_fields[] = {
+    VERSION_FIELD,
+    {.name = "Tus-Version", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED, .choices = TUS_VERSION},
+    {.name = "Tus-Extension", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .description = "Separated by commas."},
+    {.name = "Tus-Checksum-Algorithm", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED, .choices = "sha256"},
+    {.name = "Tus-Max-Size",
+     .type = SCHEMA_INTEGER,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .description = "The bytes of the largest file."},
+};
+static const struct schema_field create_answer_fields[] = {
+    VERSION_FIELD,
+    {.name = "Location",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .description = "The address of the upload. Its last part is the id."},
+    OFFSET_HEADER,
+    EXPIRES_HEADER,
+    FILE_ID_HEADER,
+};
+static const struct schema_field head_answer_fields[] = {
+    VERSION_FIELD,
+    OFFSET_HEADER,
+    {.name = "Upload-Length",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = INT64_MAX,
+     .description = "Bytes of the file; or Upload-Defer-Length."},
+    {.name = "Upload-Defer-Length",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = 1,
+     .description = "1: the length is not said yet."},
+    {.name = "Upload-Metadata", .type = SCHEMA_TEXT, .description = "As it came when the upload began."},
+    EXPIRES_HEADER,
+    FILE_ID_HEADER,
+};
+static const struct schema_field patch_answer_fields[] = {
+    VERSION_FIELD,
+    OFFSET_HEADER,
+    EXPIRES_HEADER,
+    FILE_ID_HEADER,
+};
+const struct schema uploads_options_answer_schema = {
+    .name = "UploadOptionsAnswer", SCHEMA_FIELDS(options_answer_fields), .size = 1};
+const struct schema uploads_create_answer_schema = {
+    .name = "UploadCreateAnswer", SCHEMA_FIELDS(create_answer_fields), .size = 1};
+const struct schema uploads_head_answer_schema = {
+    .name = "UploadHeadAnswer", SCHEMA_FIELDS(head_answer_fields), .size = 1};
+const struct schema uploads_patch_answer_schema = {
+    .name = "UploadPatchAnswer", SCHEMA_FIELDS(patch_answer_fields), .size = 1};
+/* Every answer names the version. */
+const struct schema uploads_delete_answer_schema = {.name = "UploadAnswer", SCHEMA_FIELDS(head_fields), .size = 1};
+
 static bool owns(const struct request *request)
 {
     static const char path[] = UPLOADS_PATH;

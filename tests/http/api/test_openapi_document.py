@@ -12,6 +12,7 @@ from support.openapi import FORMATS, METHODS
 
 SPECIFICATION = json.loads((pathlib.Path(__file__).parent / "specification.json").read_text(encoding="utf-8"))
 JSON = "application/json"
+UPLOAD = "01980a6e-52c1-7c44-8f3d-3a0b6f1d2e77"
 
 
 def rows(table):
@@ -130,6 +131,78 @@ def test_every_failure_lists_its_codes(document):
     assert reserved == [("getFileInformation", "409"), ("updateCache", "409")]
 
 
+def declared_headers(document, name, status):
+    """{name: required} of a reply."""
+    headers = operation(document, name)["responses"][str(status)]["headers"]
+    return {header: document.resolve(entry)["required"] for header, entry in headers.items()}
+
+
+def test_the_headers_that_follow_from_a_status_are_declared(document):
+    follow = {"401": "WWW-Authenticate", "416": "Content-Range", "429": "Retry-After"}
+    seen = set()
+    for _, _, found in document.operations():
+        for status in found["responses"]:
+            declared = declared_headers(document, found["operationId"], status)
+            assert declared["X-Request-Id"] and declared["X-Api-Version"]
+            assert declared.get("Retry-After") == {"429": True, "500": False}.get(status)
+            if status in follow:
+                assert declared[follow[status]], f"{found['operationId']} {status}"
+                seen.add(status)
+    assert seen == set(follow)
+
+
+@pytest.mark.parametrize("name, status, always, sometimes", [
+    ("describeUploads", 204, {"Tus-Version", "Tus-Extension", "Tus-Checksum-Algorithm", "Tus-Max-Size"}, set()),
+    ("createUpload", 201, {"Location", "Upload-Offset"}, {"Upload-Expires", "Upload-File-Id"}),
+    ("getUploadOffset", 200, {"Upload-Offset"}, {"Upload-Length", "Upload-Defer-Length", "Upload-Metadata",
+                                                 "Upload-Expires", "Upload-File-Id"}),
+    ("continueUpload", 204, {"Upload-Offset"}, {"Upload-Expires", "Upload-File-Id"}),
+    ("terminateUpload", 204, {"Tus-Resumable"}, set()), ("continueUpload", 412, {"Tus-Version"}, {"Tus-Resumable"}),
+    *((name, status, {"ETag"}, set()) for name, statuses in (
+        ("getSettings", (200, )), ("updateSettings", (200, )), ("getLimits", (200, 304)), ("getBranding", (200, 304)),
+        ("getOpenApiDocument", (200, 304)), ("downloadFile", (200, 206, 304)), ("openFileLink", (200, 206, 304)))
+      for status in statuses),
+    ("downloadFile", 206, {"Content-Range", "Content-Disposition"}, set()),
+    ("listAuditEntries", 200, set(), {"X-Next-Cursor"}), ("listOwnAuditEntries", 200, set(), {"X-Next-Cursor"}),
+])
+def test_the_headers_of_a_reply_are_declared(document, name, status, always, sometimes):
+    declared = declared_headers(document, name, status)
+    assert {one for one in declared if declared[one]} >= always
+    assert {one for one in declared if not declared[one]} == sometimes
+
+
+@pytest.mark.parametrize("headers, fault", [
+    ({}, "Upload-Offset is missing"), ({"Upload-Offset": "some"}, "does not match"),
+    ({"Upload-Offset": "5", "Tus-Version": "1.0.0"}, "does not declare"),
+    ({"Upload-Offset": "5", "Upload-File-Id": "this one"}, "does not match"),
+])
+def test_a_reply_with_other_headers_than_its_document_has_fails(document, headers, fault):
+    good = {"X-Request-Id": "12345678", "X-Api-Version": "1.0.0", "Tus-Resumable": "1.0.0", "Upload-Offset": "5"}
+    path = f"/system/uploads/{UPLOAD}"
+    document.check("PATCH", path, 204, good, None)
+    del good["Upload-Offset"]
+    with pytest.raises(AssertionError, match=fault):
+        document.check("PATCH", path, 204, {**good, **headers}, None)
+
+
+def test_whatever_takes_bytes_may_be_told_to_wait(document):
+    """Workers and the web server bound how many bodies are under way."""
+    takers = [found for _, _, found in document.operations()
+              if JSON not in found.get("requestBody", {"content": {JSON: {}}})["content"]]
+    assert {found["operationId"] for found in takers} == {"uploadFiles", "createUpload", "continueUpload"}
+    for found in takers:
+        assert failure(found["responses"]["429"])[1] == ["rate.limited"]
+
+
+def test_the_codes_of_values_are_those_of_the_guide(document):
+    text = (pathlib.Path(__file__).parents[3] / "docs" / "errors.md").read_text(encoding="utf-8")
+    table = text.split("## The codes of values")[1].split("\n## ")[0]
+    told = {code for line in table.splitlines() if line.startswith("| `") and "[].code" not in line
+            for code in re.findall(r"`(\w+)`", line.split("|")[1])}
+    entry = document.document["components"]["schemas"]["ErrorEntry"]["properties"]["code"]
+    assert set(entry["enum"]) == told and len(told) > 25
+
+
 def test_every_operation_has_words_and_a_declared_tag(document):
     declared = {tag["name"]: tag["description"] for tag in document.document["tags"]}
     used = set()
@@ -190,3 +263,13 @@ def test_the_pattern_of_permissions_takes_what_may_be_written(document):
 def test_the_walk_meets_every_operation(document):
     every = [found for entry in document.document["paths"].values() for found in entry if found in METHODS]
     assert len(every) == len(list(document.operations())) > 30
+
+
+def test_the_guide_names_every_list_that_has_pages(document):
+    text = (pathlib.Path(__file__).parents[3] / "docs" / "api.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| `GET (/[^`]*)` \|", text.split("\n## Lists")[1].split("\n## ")[0], re.MULTILINE))
+    lists = {path: document.resolve(found["responses"]["200"]["content"][JSON]["schema"]).get("properties", {})
+             for method, path, found in document.operations()
+             if method == "GET" and JSON in found["responses"]["200"].get("content", {})}
+    assert told == {path for path, members in lists.items() if "nextCursor" in members}
+    assert {path for path, members in lists.items() if "items" in members} > told

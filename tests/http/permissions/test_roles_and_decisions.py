@@ -177,7 +177,7 @@ def test_only_one_concrete_permission_can_be_asked_about(owner, text):
                                          ({"permissions": []}, {"permissions"}),
                                          ({"permissions": "cus:file:r"}, {"permissions"}),
                                          ({"permissions": ["cus:file:r"] * 101}, {"permissions"}),
-                                         ({"permission": "cus:file:r", "permissions": ["cus:file:r"]}, {"permissions"}),
+                                         ({"permission": "cus:file:r", "permissions": ["cus:file:r"]}, {"permission"}),
                                          ({"permissions": ["cus:file:r", 7, "*:*:a", "cus:user:w", ""], "userId": "x"},
                                           {"permissions[1]", "permissions[2]", "permissions[4]", "userId"}),
                                          ({"permission": 1, "userId": 2}, {"permission", "userId"}),

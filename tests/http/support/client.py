@@ -234,7 +234,7 @@ def check_reply(reply, method, path, *, sent_token=False, edge=False, document=N
         assert not body, f"{where}: has a body"
     known = document.operation(method, path) if document else None
     if known is not None and not edge:
-        document.check(method, path, reply.status_code, media, parsed)
+        document.check(method, path, reply.status_code, reply.headers, parsed)
     elif known is None and document is not None and not edge:
         assert reply.status_code in (
             404, 405) or method == "OPTIONS", f"{where}: openapi.json does not know this operation"

@@ -9,6 +9,9 @@ import jsonschema
 from support.schema import Shortcut
 
 FORMATS = jsonschema.FormatChecker()
+# Headers that clients of the interface read.
+OF_THE_INTERFACE = re.compile(r"(Upload-|Tus-|X-(Request-Id|Api-Version|Next-Cursor)$"
+                              r"|(Location|ETag|Retry-After|WWW-Authenticate|Content-Range)$)", re.IGNORECASE)
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options", "trace")
 
 
@@ -70,7 +73,7 @@ class Document:
             thing = self.resolver.resolve(thing["$ref"])[1]
         return thing
 
-    def check(self, method, path, status, content_type, body):
+    def check(self, method, path, status, headers, body):
         """Fails unless the document describes this reply; body is the parsed JSON, or None where it is not
         JSON."""
         where = f"{method} {path} {status}"
@@ -79,18 +82,33 @@ class Document:
         responses = operation["responses"]
         assert str(status) in responses, f"{where}: openapi.json documents only {sorted(responses)}"
         response = self.resolve(responses[str(status)])
+        self.check_headers(response.get("headers", {}), headers, where)
         content = response.get("content", {})
         if method.upper() == "HEAD" or status == 304:
             return
         if not content:
             assert body is None, f"{where}: openapi.json documents no body, yet there is {body!r:.200}"
             return
-        media = content_type.split(";")[0].strip().lower()
+        media = headers.get("Content-Type", "").split(";")[0].strip().lower()
         key = next((k for k in (media, media.split("/")[0] + "/*", "*/*") if k in content), None)
         assert key, f"{where}: media type {media!r} is not among {sorted(content)}"
         schema = content[key].get("schema")
         if media == "application/json" and schema is not None and body is not None:
             self.validate(body, schema, where)
+
+    def check_headers(self, declared, headers, where):
+        """Those that are required are there, those that are there have their form, and none of the interface is there
+        that the document does not declare."""
+        for name, header in declared.items():
+            header = self.resolve(header)
+            value = headers.get(name)
+            assert value is not None or not header["required"], f"{where}: the header {name} is missing"
+            if value is not None:
+                number = header["schema"]["type"] == "integer" and re.fullmatch("[0-9]+", value)
+                self.validate(int(value) if number else value, header["schema"], f"{where}: header {name}")
+        known = {name.lower() for name in declared}
+        unknown = sorted(name for name in headers if OF_THE_INTERFACE.match(name) and name.lower() not in known)
+        assert not unknown, f"{where}: openapi.json does not declare the headers {unknown}"
 
     def validate(self, value, schema, where="value"):
         """Fails unless the value matches the schema."""

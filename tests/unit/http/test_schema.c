@@ -283,6 +283,27 @@ static void what_is_written_is_escaped_and_never_a_secret(void **state)
         "\"flag\":false,\"number\":5,\"words\":[\"a\",\"\xef\xbf\xbd\"],\"inner\":{\"name\":\"q\\\"\\n\"}}");
 }
 
+static void what_members_exclude_and_how_long_addresses_are_is_described(void **state)
+{
+    static const struct schema_field two_fields[] = {
+        {.name = "all", .type = SCHEMA_BOOLEAN},
+        {.name = "others", .type = SCHEMA_BOOLEAN, .unless = "all"},
+        {.name = "email", .type = SCHEMA_EMAIL},
+    };
+    static const struct schema two = {.name = "Two", SCHEMA_FIELDS(two_fields), .size = 1};
+    struct buffer buffer;
+    buffer_init(&buffer, harness_arena(state));
+    schema_describe(&buffer, &two, true);
+    assert_non_null(strstr(buffer.bytes,
+                           "\"not\":{\"properties\":{\"others\":{\"const\":true},\"all\":{\"const\":true}},"
+                           "\"required\":[\"others\",\"all\"]}"));
+    assert_non_null(strstr(buffer.bytes, "\"format\":\"idn-email\",\"maxLength\":254"));
+    buffer_init(&buffer, harness_arena(state));
+    schema_describe(&buffer, &two, false);
+    assert_null(strstr(buffer.bytes, "\"not\""));
+    assert_null(strstr(buffer.bytes, "maxLength"));
+}
+
 static void descriptions_are_json(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -311,6 +332,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(query_faults_are_named),
     HARNESS_TEST(phones_are_checked),
     HARNESS_TEST(what_is_written_is_escaped_and_never_a_secret),
+    HARNESS_TEST(what_members_exclude_and_how_long_addresses_are_is_described),
     HARNESS_TEST(descriptions_are_json),
 };
 HARNESS_MODULE(schema, cases)

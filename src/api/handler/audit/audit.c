@@ -96,6 +96,14 @@ static const struct schema_field reply_fields[] = {
      .offset = offsetof(struct audit_reply, next_cursor)},
 };
 
+static const struct schema_field header_fields[] = {
+    {.name = "X-Next-Cursor",
+     .type = SCHEMA_ID,
+     .description = "Of an export that has not all rows: the cursor behind its last one."},
+};
+
+const struct schema audits_headers_schema = {.name = "AuditHeaders", SCHEMA_FIELDS(header_fields), .size = 1};
+
 const struct schema audits_reply_schema = {
     .name = "AuditPage", SCHEMA_FIELDS(reply_fields), .size = sizeof(struct audit_reply)};
 

@@ -484,8 +484,48 @@ export interface ErrorEntry {
     /**
      *
      */
-    code: string;
+    code: ErrorEntryCodeEnum;
 }
+
+
+/**
+ * @export
+ */
+export const ErrorEntryCodeEnum = {
+    Required: 'required',
+    Unknown: 'unknown',
+    Unexpected: 'unexpected',
+    Type: 'type',
+    Format: 'format',
+    Choice: 'choice',
+    Length: 'length',
+    Range: 'range',
+    Count: 'count',
+    Duplicate: 'duplicate',
+    Same: 'same',
+    Taken: 'taken',
+    State: 'state',
+    Syntax: 'syntax',
+    Depth: 'depth',
+    Encoding: 'encoding',
+    Character: 'character',
+    Multipart: 'multipart',
+    TooMany: 'tooMany',
+    TooLarge: 'tooLarge',
+    TransferEncoding: 'transferEncoding',
+    Empty: 'empty',
+    FileName: 'fileName',
+    ContentType: 'contentType',
+    Mismatch: 'mismatch',
+    Pixels: 'pixels',
+    Infected: 'infected',
+    Common: 'common',
+    Personal: 'personal',
+    Provider: 'provider',
+    NotGrantable: 'notGrantable',
+} as const;
+export type ErrorEntryCodeEnum = typeof ErrorEntryCodeEnum[keyof typeof ErrorEntryCodeEnum];
+
 /**
  *
  * @export
@@ -1321,7 +1361,7 @@ export interface NewUser {
      */
     roles?: Array<string>;
     /**
-     *
+     * All effective permissions, those of the roles included, have at most 2048 bytes as text with a blank between two.
      */
     permissions?: Array<string>;
 }
@@ -1342,8 +1382,18 @@ export interface NotGrantable {
     /**
      *
      */
-    code: string;
+    code: NotGrantableCodeEnum;
 }
+
+
+/**
+ * @export
+ */
+export const NotGrantableCodeEnum = {
+    NotGrantable: 'notGrantable',
+} as const;
+export type NotGrantableCodeEnum = typeof NotGrantableCodeEnum[keyof typeof NotGrantableCodeEnum];
+
 /**
  *
  * @export
@@ -1876,7 +1926,7 @@ export interface SimulateRequest {
      */
     roles?: Array<string>;
     /**
-     *
+     * All effective permissions, those of the roles included, have at most 2048 bytes as text with a blank between two.
      */
     permissions?: Array<string>;
 }
@@ -2102,7 +2152,7 @@ export interface UserPatch {
      */
     roles?: Array<string>;
     /**
-     *
+     * All effective permissions, those of the roles included, have at most 2048 bytes as text with a blank between two.
      */
     permissions?: Array<string>;
     /**

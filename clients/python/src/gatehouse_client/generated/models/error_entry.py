@@ -16,4 +16,4 @@ class ErrorEntry(Model):
 
     message: str
 
-    code: str
+    code: Union[Literal['required', 'unknown', 'unexpected', 'type', 'format', 'choice', 'length', 'range', 'count', 'duplicate', 'same', 'taken', 'state', 'syntax', 'depth', 'encoding', 'character', 'multipart', 'tooMany', 'tooLarge', 'transferEncoding', 'empty', 'fileName', 'contentType', 'mismatch', 'pixels', 'infected', 'common', 'personal', 'provider', 'notGrantable'], str]

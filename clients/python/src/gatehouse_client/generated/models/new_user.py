@@ -25,3 +25,4 @@ class NewUser(Model):
     roles: Optional[List[str]] = None
 
     permissions: Optional[List[str]] = None
+    """All effective permissions, those of the roles included, have at most 2048 bytes as text with a blank between two."""

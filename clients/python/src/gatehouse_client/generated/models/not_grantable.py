@@ -15,4 +15,4 @@ class NotGrantable(Model):
 
     message: str
 
-    code: str
+    code: Union[Literal['notGrantable'], str]

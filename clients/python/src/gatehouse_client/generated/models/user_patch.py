@@ -21,5 +21,6 @@ class UserPatch(Model):
     roles: Optional[List[str]] = None
 
     permissions: Optional[List[str]] = None
+    """All effective permissions, those of the roles included, have at most 2048 bytes as text with a blank between two."""
 
     status: Optional[Union[Literal['active', 'disabled'], str]] = None
