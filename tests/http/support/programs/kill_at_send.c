@@ -48,6 +48,6 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags)
     if (next == NULL)
         *(void **)&next = dlsym(RTLD_NEXT, "send");
     if (is_database(fd) && wanted() > 0 && ++count == wanted())
-        (void)kill(getpid(), SIGKILL);
+        (void)raise(SIGKILL); /* the sandbox lets a program send signals to itself alone */
     return next(fd, bytes, length, flags);
 }
