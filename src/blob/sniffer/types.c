@@ -62,7 +62,7 @@ static void add(struct sniff_types *types, struct arena *arena, const char *medi
 /* The text around a slash, where it ends within a type's room on both sides. */
 static void add_around(struct sniff_types *types, struct arena *arena, const char *bytes, size_t length, size_t slash)
 {
-    char media_type[TYPE_BYTES];
+    char media_type[TYPE_BYTES] = "";
     size_t start = slash;
     size_t end = slash;
     while (start > 0 && bytes[start - 1] != '\0' && slash - start < TYPE_BYTES)

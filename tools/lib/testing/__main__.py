@@ -64,16 +64,16 @@ def run(chosen, temporary, disk):
 
 
 def run_rest(jobs, lanes, waiting, sparing):
-    """Jobs that mostly wait have lanes of their own, and so have those that take what is spare; both go on beside the
-    quiet ones."""
+    """Jobs that mostly wait have lanes of their own, and so have those that take what is spare. The first go on beside
+    the quiet ones."""
     waiting.start([job for job in jobs if job.waits])
     sparing.start([job for job in jobs if job.spare])
     lanes.run([job for job in jobs if not (job.waits or job.spare or job.quiet or job.alone)])
+    sparing.wait()
     for job in jobs:
         if job.quiet:
             lanes.run([job])
     waiting.wait()
-    sparing.wait()
     for job in jobs:
         if job.alone:
             lanes.run([job])

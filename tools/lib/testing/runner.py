@@ -39,7 +39,7 @@ class Runner:
 
     def niced(self):
         """What a program of a spare job is started by. A full run, which takes hours, has no such jobs."""
-        return () if self.chosen.full else ("nice", "-n", "19")
+        return () if self.chosen.full else ("nice", "-n", "5")
 
     def run_check(self, command):
         """One of them."""
