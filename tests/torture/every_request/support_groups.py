@@ -14,6 +14,10 @@ LIMITS = {"pids": (("pids.max", "max"), ("pids.max", "max")),
           "memory": (("memory.limit_in_bytes", "-1"), ("memory.max", "max"))}
 
 
+# Where the kernel counts whom it has killed for want of memory, in version 1 and in version 2.
+KILLS = ("memory.oom_control", "memory.events")
+
+
 class Group:
     """One of the kind `pids` or `memory`; used in a `with`, which skips the test where there can be none."""
 
@@ -21,6 +25,7 @@ class Group:
         first = (MOUNT / kind).is_dir()
         self.path = (MOUNT / kind if first else MOUNT) / f"gatehouse-{uuid.uuid4().hex[:12]}"
         self.name, self.none = LIMITS[kind][0 if first else 1]
+        self.kills = self.path / KILLS[0 if first else 1]
 
     def __enter__(self):
         try:
@@ -58,6 +63,11 @@ class Group:
 
     def lift(self):
         self.bound(self.none)
+
+    def has_killed(self):
+        """Whether the kernel has killed a process for want of memory, which may take a moment to end."""
+        return any(line.split() != ["oom_kill", "0"] for line in self.kills.read_text().splitlines()
+                   if line.startswith("oom_kill "))
 
 
 def children(pid):
