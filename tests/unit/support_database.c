@@ -254,7 +254,9 @@ static void execute(struct database *database, struct arena *arena, const char *
 
 void support_database_clear(void)
 {
-    struct database *database = support_database_new();
+    struct database_options options = support_database_options();
+    options.query_timeout_seconds = 0; /* the disk may be busy for longer than a request waits */
+    struct database *database = database_new(&options);
     struct arena *arena = arena_new();
     struct rows *rows;
     expect_none(database_query(database, arena, &list_tables, NO_VALUES, &rows), "listing tables:");

@@ -47,7 +47,7 @@ def end(number, _):
 def run(chosen, temporary, disk):
     """Returns 0 when every test passed and there was one."""
     steps = Steps(chosen, temporary, disk)
-    lanes = Lanes(max(1, chosen.lanes - 1), steps)
+    lanes = Lanes(max(1, chosen.lanes - WAITING), steps)
     waiting, sparing = Lanes(WAITING, steps), Lanes(1, steps)
     try:
         jobs = plan.jobs(chosen, steps)

@@ -85,7 +85,7 @@ class KindsOfSources(Runner):
         if self.chosen.full:
             kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse", "ceph", "sanitizers")]
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
-        step = self.steps.run("Debian 13", [*self.niced(), self.chosen.top / "tools" / "lib" / "debian13", cache,
+        step = self.steps.run("Debian 13", [self.chosen.top / "tools" / "lib" / "debian13", cache,
                                             f"{self.steps.disk}/debian13", *kinds],
                               environment={"FULL": "yes" if self.chosen.full else ""}, limit=5400)
         counts.summary(step)
