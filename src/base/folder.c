@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out who owns the folder of a shared file, and whether the folder is safe. */
+/* Finds the folder of a file, who owns it, and whether it is safe. */
 #include "base/folder.h"
 
 #include <limits.h>
@@ -7,6 +7,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/arena.h"
+
+char *folder_of(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return arena_text(arena, ".");
+    return slash == path ? arena_text(arena, "/") : arena_copy(arena, path, (size_t)(slash - path));
+}
 
 bool folder_owner(const char *path, uid_t *owner_out)
 {

@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/folder.h"
 
 #define SECRET_FILE_BYTES 4096
 
@@ -64,14 +65,6 @@ struct error *secret_read(struct arena *arena, const char *path, struct secret *
     if (length == 0 || too_long)
         return error_new(arena, ERROR_INTERNAL, "the secret file %s is %s", path, too_long ? "too long" : "empty");
     return NULL;
-}
-
-static char *folder_of(struct arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        return arena_text(arena, ".");
-    return slash == path ? arena_text(arena, "/") : arena_copy(arena, path, (size_t)(slash - path));
 }
 
 /* Makes the name of the file durable: otherwise a power cut could take the secret while what it has sealed stays. */

@@ -43,23 +43,22 @@ static size_t place_of(const struct sniff_types *types, const char *media_type)
     return low;
 }
 
-static bool holds(const struct sniff_types *types, const char *media_type)
+static bool is_at(const struct sniff_types *types, size_t place, const char *media_type)
 {
-    size_t place = place_of(types, media_type);
     return place < types->count && strcmp(types->items[place], media_type) == 0;
 }
 
 static void add(struct sniff_types *types, struct arena *arena, const char *media_type)
 {
     size_t place = place_of(types, media_type);
-    if (types->count == TYPES_MAX || holds(types, media_type))
+    if (types->count == TYPES_MAX || is_at(types, place, media_type))
         return;
     memmove(types->items + place + 1, types->items + place, (types->count - place) * sizeof *types->items);
     types->items[place] = arena_text(arena, media_type);
     types->count++;
 }
 
-/* The text around a slash, where it ends within a type's room on both sides. */
+/* Adds the text around a slash, if it is no longer than a type may be. */
 static void add_around(struct sniff_types *types, struct arena *arena, const char *bytes, size_t length, size_t slash)
 {
     char media_type[TYPE_BYTES] = "";
@@ -116,5 +115,5 @@ const char *sniff_types_bound(const struct sniff_types *types, const char *media
     const struct media *media = media_find(media_type);
     if (media != NULL)
         return media->name;
-    return holds(types, media_type) ? media_type : MEDIA_UNKNOWN;
+    return is_at(types, place_of(types, media_type), media_type) ? media_type : MEDIA_UNKNOWN;
 }

@@ -54,8 +54,8 @@ static void print_result(struct run *run, const struct request *request, const s
         (void)printf("%" PRId64 " files %s, %s\n", result->count, verb, ctl_bytes(run->arena, result->bytes));
 }
 
-/* The exit status of a purge without an error. */
-static int judge(const struct service *service, const struct purge_result *result)
+/* That of a purge without an error; tells what was left. */
+static int exit_status(const struct service *service, const struct purge_result *result)
 {
     if (result->missing > 0)
         (void)fprintf(stderr,
@@ -85,7 +85,7 @@ static int purge(struct run *run)
     error = (request.audit ? purge_audit : purge_files)(&service, run->arena, scratch, &options, &result);
     ctl_progress_end(&progress);
     print_result(run, &request, &result);
-    int status = error == NULL ? judge(&service, &result) : ctl_fail(error);
+    int status = error == NULL ? exit_status(&service, &result) : ctl_fail(error);
     arena_free(&scratch);
     service_close(&service);
     return status;

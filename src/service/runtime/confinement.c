@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/configuration.h"
+#include "base/folder.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "store/database/host_list.h"
@@ -51,7 +52,7 @@ static const char *const system_paths[] = {
 static bool is_one_of_the_shared(const char *folder)
 {
     static const char *const shared[] = {
-        "",           "/",        "/boot",      "/dev",       "/dev/shm",   "/etc",           "/home",
+        ".",          "/",        "/boot",      "/dev",       "/dev/shm",   "/etc",           "/home",
         "/media",     "/mnt",     "/opt",       "/proc",      "/root",      "/run",           "/run/lock",
         "/srv",       "/sys",     "/tmp",       "/usr",       "/usr/local", "/usr/local/etc", "/usr/local/share",
         "/usr/share", "/var",     "/var/cache", "/var/lib",   "/var/local", "/var/lock",      "/var/log",
@@ -77,12 +78,6 @@ static bool is_folder(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-static char *folder_of(struct arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return arena_copy(arena, path, slash == NULL ? 0 : (size_t)(slash - path));
 }
 
 /*

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "base/log.h"
 #include "base/network.h"
 #include "base/sandbox/sandbox.h"
@@ -246,12 +247,6 @@ struct error *inspect_secret_files(struct arena *arena, const struct configurati
             add(arena, &error, path, sentence);
     }
     return error;
-}
-
-static const char *folder_of(struct arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == path ? "/" : arena_copy(arena, path, (size_t)(slash - path));
 }
 
 /* A sentence that says why the file cannot be made or written; NULL: it can. */

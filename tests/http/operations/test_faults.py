@@ -39,16 +39,6 @@ def body_of(answer, where):
     return check_error(answer.status, answer.headers, answer.body, where)
 
 
-def upload(worker, stack, account, parts):
-    """Uploads straight to a worker of the test's own."""
-    mark = multipart.boundary()
-    return worker.call("POST",
-                       stack.prefix + "/system/files",
-                       token=account.token,
-                       body=multipart.encode(parts, mark),
-                       content_type=multipart.content_type(mark))
-
-
 def blobs(directory):
     """Every file under a directory."""
     return [os.path.join(folder, name) for folder, _, names in os.walk(directory) for name in names]
@@ -87,24 +77,24 @@ def test_a_database_that_accepts_and_never_answers_costs_seconds_not_the_worker(
 
 def test_a_full_disk_is_storage_full_and_leaves_nothing(stack, stray, small_disk):
     with system.worker(stack, files_directory=str(small_disk), files_delivery="stream") as worker:
-        first = upload(worker, stack, stray, files.form(samples.noise(1 << 20), "fits.bin"))
+        first = files.send_to(worker, stack, stray, files.form(samples.noise(1 << 20), "fits.bin"))
         assert first.status == 200
         kept, listed = blobs(small_disk), len(files.listed(stray, status="all"))
         used = os.statvfs(small_disk).f_bfree
         for size in (5 << 20, 30 << 20):
             started = time.monotonic()
-            answer = upload(worker, stack, stray, files.form(samples.noise(size), "too-big.bin"))
+            answer = files.send_to(worker, stack, stray, files.form(samples.noise(size), "too-big.bin"))
             assert answer.status == 500 and body_of(answer, "full disk")["code"] == "storage.full"
             assert time.monotonic() - started < 20
         two = files.form(samples.noise(1 << 20),
                          "one.bin") + [multipart.Part("file", samples.noise(5 << 20), "two.bin")]
-        assert body_of(upload(worker, stack, stray, two), "full disk")["code"] == "storage.full"
+        assert body_of(files.send_to(worker, stack, stray, two), "full disk")["code"] == "storage.full"
         assert blobs(small_disk) == kept and len(files.listed(stray, status="all")) == listed
         assert os.statvfs(small_disk).f_bfree == used, "bytes of a refused upload are still held"
         # Reads are still served, and what fits is kept as before.
         record = worker.call("GET", stack.prefix + "/system/files?limit=1", token=stray.token)
         assert record.status == 200
-        assert upload(worker, stack, stray, files.form(samples.noise(1 << 19), "fits too.bin")).status == 200
+        assert files.send_to(worker, stack, stray, files.form(samples.noise(1 << 19), "fits too.bin")).status == 200
 
 
 def test_a_refused_upload_holds_no_bytes_once_it_is_answered(stack, stray, small_disk):
@@ -126,10 +116,10 @@ def test_a_file_size_limit_of_the_process_is_storage_trouble_not_a_crash(stack, 
     with system.worker(stack, [(resource.RLIMIT_FSIZE, 1 << 20)],
                        files_directory=str(tmp_path / "files"),
                        files_delivery="stream") as worker:
-        answer = upload(worker, stack, stray, files.form(samples.noise(3 << 20), "over.bin"))
+        answer = files.send_to(worker, stack, stray, files.form(samples.noise(3 << 20), "over.bin"))
         assert answer.status == 500 and body_of(answer, "EFBIG")["code"] in ("storage.full", "storage.unavailable")
         assert blobs(tmp_path / "files") == [] and worker.process.poll() is None
-        assert upload(worker, stack, stray, files.form(samples.noise(1000), "under.bin")).status == 200
+        assert files.send_to(worker, stack, stray, files.form(samples.noise(1000), "under.bin")).status == 200
 
 
 def test_a_log_over_the_file_size_limit_does_not_end_a_worker_that_starts(stack, tmp_path):
@@ -148,11 +138,11 @@ def test_a_file_over_the_configured_size_is_413_and_named(stack, stray, tmp_path
                        files_directory=str(tmp_path / "files"),
                        files_delivery="stream",
                        service_max_file_bytes=100_000) as worker:
-        assert upload(worker, stack, stray, files.form(samples.noise(100_000), "just.bin")).status == 200
+        assert files.send_to(worker, stack, stray, files.form(samples.noise(100_000), "just.bin")).status == 200
         kept = blobs(tmp_path / "files")
         form = files.form(samples.noise(10),
                           "small.bin") + [multipart.Part("file", samples.noise(100_001), "big.bin")]
-        answer = upload(worker, stack, stray, form)
+        answer = files.send_to(worker, stack, stray, form)
         body = body_of(answer, "too big")
         assert (answer.status, body["code"]) == (413, "request.tooLarge") and [
             entry["path"] for entry in body["validation"]

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from support import files, multipart, samples
+from support import files, samples
 from support.client import check_error
 from support.metrics import Scrape
 from support.multipart import Part
@@ -30,15 +30,6 @@ def worker(stack, scanner):
         yield started
 
 
-def send(worker, stack, account, parts):
-    mark = multipart.boundary()
-    return worker.call("POST",
-                       stack.prefix + "/system/files",
-                       token=account.token,
-                       body=multipart.encode(parts, mark),
-                       content_type=multipart.content_type(mark))
-
-
 def refused(answer, status, code):
     assert answer.status == status, answer
     parsed = check_error(answer.status, answer.headers, answer.body, "upload under a scanner")
@@ -49,7 +40,7 @@ def refused(answer, status, code):
 @pytest.mark.parametrize("size", [1, 65535, 65536, 65537, 300_000])
 def test_the_scanner_sees_every_byte_and_what_it_passes_is_stored(keeper, stack, scanner, worker, size):
     data = samples.noise(size)
-    answer = send(worker, stack, keeper, files.form(data, f"{samples.word()}.bin"))
+    answer = files.send_to(worker, stack, keeper, files.form(data, f"{samples.word()}.bin"))
     assert answer.status == 200 and scanner.received == [data] and scanner.commands == [b"zINSTREAM\0"]
 
 
@@ -58,7 +49,7 @@ def test_an_infected_file_is_refused_by_name_and_noted(keeper, stack, scanner, w
     parts = [Part("bucket", "files"), Part("type", "misc")]
     parts += [Part("file", data, f"{n}.txt")
               for n, data in enumerate([b"fine", b"a virus", b"fine too", b"virus again"])]
-    parsed = refused(send(worker, stack, keeper, parts), 400, "request.invalid")
+    parsed = refused(files.send_to(worker, stack, keeper, parts), 400, "request.invalid")
     assert [(entry["path"], entry["code"]) for entry in parsed["validation"]] == [("file[1]", "infected"),
                                                                                   ("file[3]", "infected")]
     assert all(EICAR_NAME in entry["message"] for entry in parsed["validation"])
@@ -68,14 +59,14 @@ def test_an_infected_file_is_refused_by_name_and_noted(keeper, stack, scanner, w
 
 
 def test_what_is_refused_anyway_is_not_scanned(keeper, stack, scanner, worker, nothing_kept):
-    refused(send(worker, stack, keeper, files.form(samples.elf(), "a.txt")), 400, "request.invalid")
+    refused(files.send_to(worker, stack, keeper, files.form(samples.elf(), "a.txt")), 400, "request.invalid")
     assert scanner.commands == []
 
 
 @pytest.mark.parametrize("size", [100, 3_000_000])
 def test_a_file_beyond_the_scanners_limit_is_too_large(keeper, stack, scanner, worker, nothing_kept, size):
     scanner.before_bytes = LIMIT
-    parsed = refused(send(worker, stack, keeper, files.form(samples.noise(size), "a.bin")), 413,
+    parsed = refused(files.send_to(worker, stack, keeper, files.form(samples.noise(size), "a.bin")), 413,
                      "request.tooLarge")
     assert [entry["path"] for entry in parsed["validation"]] == ["file[0]"]
 
@@ -99,7 +90,7 @@ SILENT = {
 @pytest.mark.parametrize("name", list(SILENT))
 def test_no_clear_verdict_is_a_500_and_nothing_is_stored(keeper, stack, scanner, worker, nothing_kept, name):
     scanner.answer = lambda data: SILENT[name]
-    parsed = refused(send(worker, stack, keeper, files.form(samples.noise(100), "a.bin")), 500,
+    parsed = refused(files.send_to(worker, stack, keeper, files.form(samples.noise(100), "a.bin")), 500,
                      "storage.unavailable")
     assert "virus" in parsed["message"] and parsed["validation"] == []
 
@@ -107,7 +98,7 @@ def test_no_clear_verdict_is_a_500_and_nothing_is_stored(keeper, stack, scanner,
 @pytest.mark.parametrize("size", [100, 3_000_000])
 def test_a_scanner_that_hangs_up_is_a_500(keeper, stack, scanner, worker, nothing_kept, size):
     scanner.before_bytes = b""
-    refused(send(worker, stack, keeper, files.form(samples.noise(size), "a.bin")), 500, "storage.unavailable")
+    refused(files.send_to(worker, stack, keeper, files.form(samples.noise(size), "a.bin")), 500, "storage.unavailable")
 
 
 def test_a_scanner_that_reads_nothing_is_a_500(keeper, stack, nothing_kept, tmp_path):
@@ -117,7 +108,7 @@ def test_a_scanner_that_reads_nothing_is_a_500(keeper, stack, nothing_kept, tmp_
         deaf.bind(path)
         deaf.listen(8)
         with system.worker(stack, files_clamd_socket=path, files_clamd_timeout_seconds=1) as worker:
-            refused(send(worker, stack, keeper, files.form(samples.noise(1_000_000), "a.bin")), 500,
+            refused(files.send_to(worker, stack, keeper, files.form(samples.noise(1_000_000), "a.bin")), 500,
                     "storage.unavailable")
 
 
@@ -126,10 +117,10 @@ def test_a_scanner_that_is_away_is_a_500_and_back_again_a_200(keeper, stack, sca
         scanner.close()
         os.unlink(scanner.path)
         form = files.form(samples.noise(100), f"{samples.word()}.bin")
-        parsed = refused(send(worker, stack, keeper, form), 500, "storage.unavailable")
+        parsed = refused(files.send_to(worker, stack, keeper, form), 500, "storage.unavailable")
         assert scanner.path not in str(parsed)
         scanner.start()
-        assert send(worker, stack, keeper, form).status == 200
+        assert files.send_to(worker, stack, keeper, form).status == 200
 
 
 # ---- uploads in pieces ----------------------------------------------------------------------------------------------
@@ -209,5 +200,5 @@ def test_verdicts_are_counted(keeper, stack, scanner, worker):
     for result, answer in answers.items():
         before = counted(result)
         scanner.answer = lambda data, answer=answer: answer
-        send(worker, stack, keeper, files.form(samples.noise(100), f"{samples.word()}.bin"))
+        files.send_to(worker, stack, keeper, files.form(samples.noise(100), f"{samples.word()}.bin"))
         assert counted(result) == before + 1, result

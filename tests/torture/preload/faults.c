@@ -94,23 +94,7 @@ ssize_t write(int fd, const void *bytes, size_t length)
     return call(fd, bytes, half && length > 1 ? length / 2 : length);
 }
 
-ssize_t read(int fd, void *bytes, size_t length)
-{
-    ssize_t (*call)(int, void *, size_t) = (ssize_t(*)(int, void *, size_t))real("read");
-    bool half = false;
-    if (fails(READ, watched_fd(fd), &half))
-        return -1;
-    return call(fd, bytes, half && length > 1 ? length / 2 : length);
-}
-
-ssize_t pread(int fd, void *bytes, size_t length, off_t at)
-{
-    ssize_t (*call)(int, void *, size_t, off_t) = (ssize_t(*)(int, void *, size_t, off_t))real("pread");
-    bool half = false;
-    if (fails(PREAD, watched_fd(fd), &half))
-        return -1;
-    return call(fd, bytes, half && length > 1 ? length / 2 : length, at);
-}
+#include "watched_reads.h"
 
 int fsync(int fd)
 {

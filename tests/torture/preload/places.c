@@ -218,23 +218,7 @@ struct dirent *readdir(DIR *stream)
     return fails(READDIR, watched_fd(dirfd(stream)), NULL) ? NULL : call(stream);
 }
 
-ssize_t read(int fd, void *bytes, size_t length)
-{
-    ssize_t (*call)(int, void *, size_t) = (ssize_t(*)(int, void *, size_t))real("read");
-    bool half = false;
-    if (fails(READ, watched_fd(fd), &half))
-        return -1;
-    return call(fd, bytes, half && length > 1 ? length / 2 : length);
-}
-
-ssize_t pread(int fd, void *bytes, size_t length, off_t at)
-{
-    ssize_t (*call)(int, void *, size_t, off_t) = (ssize_t(*)(int, void *, size_t, off_t))real("pread");
-    bool half = false;
-    if (fails(PREAD, watched_fd(fd), &half))
-        return -1;
-    return call(fd, bytes, half && length > 1 ? length / 2 : length, at);
-}
+#include "watched_reads.h"
 
 /* A stream that has failed says so until it is closed. */
 static bool stream_fails(enum kind kind, FILE *stream)

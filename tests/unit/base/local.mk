@@ -13,6 +13,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/base/test_clock.c \
 	tests/unit/base/test_configuration.c \
 	tests/unit/base/test_error.c \
+	tests/unit/base/test_folder.c \
 	tests/unit/base/test_id.c \
 	tests/unit/base/test_language.c \
 	tests/unit/base/test_log.c \

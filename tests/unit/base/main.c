@@ -7,6 +7,7 @@
     X(clock)                                                                                                           \
     X(configuration)                                                                                                   \
     X(error)                                                                                                           \
+    X(folder)                                                                                                          \
     X(host_hints)                                                                                                      \
     X(host_memory)                                                                                                     \
     X(host_memory_faults)                                                                                              \
