@@ -3,7 +3,7 @@
 
 import pytest
 
-from gatehouse_client import GatehouseError, InvalidRequestError, RateLimitedError, UnavailableError
+from gatehouse_client import ConflictError, GatehouseError, InvalidRequestError, RateLimitedError, UnavailableError
 from support_script import Script, UPLOAD, file_record
 
 PATH = f"/system/uploads/{UPLOAD}"
@@ -58,6 +58,41 @@ def test_an_upload_waits_as_long_as_it_is_told_and_goes_on(waited, broken):
     assert record.id == UPLOAD and script.answers == []
     assert waited == [7.0, 60.0][:len(broken) - 1]
     assert told == [0, HALF, HALF, len(DATA)]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_an_upload_waits_before_it_has_begun_and_goes_on(waited, status):
+    begun = []
+    with Script(busy("POST", 7, status), busy("POST", 1), BEGUN, HALF_SAFE, WHOLE) as script:
+        record = send_in_halves(script, on_begin=begun.append)
+    assert record.id == UPLOAD and script.answers == [] and begun == [UPLOAD]
+    assert waited == [7.0, 1.0]
+
+
+def test_an_upload_that_is_never_to_begin_ends(waited):
+    with Script(*[busy("POST", 60)] * 7) as script, pytest.raises(RateLimitedError):
+        send_in_halves(script)
+    assert waited == [60.0] * 6 and script.answers == []
+
+
+@pytest.mark.parametrize("answer, kind", [(busy("POST", 61), RateLimitedError),
+                                          (("POST", 429, {}, b""), RateLimitedError),
+                                          (("POST", 502, {}, b""), UnavailableError),
+                                          (("POST", 409, {"Retry-After": "1"}, b""), ConflictError)],
+                         ids=["too long", "no word of a wait", "no answer of the service", "a conflict"])
+def test_an_upload_that_could_not_begin_is_begun_again_only_where_the_service_says_when(waited, answer, kind):
+    with Script(answer) as script, pytest.raises(kind):
+        send_in_halves(script)
+    assert waited == [] and len(script.asked) == 1
+
+
+def test_an_upload_whose_beginning_was_not_answered_is_not_begun_again(waited):
+    """It may have been made."""
+    with Script() as script:
+        client = script.client()
+    with pytest.raises(UnavailableError, match="cannot be reached"):
+        client.upload(DATA, bucket="files", type="misc", name="a.txt")
+    assert waited == []
 
 
 def test_an_upload_that_is_to_wait_too_long_ends(waited):

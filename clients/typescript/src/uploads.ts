@@ -4,6 +4,9 @@
 // The file is sent in pieces. After a broken connection, or an answer that the service is not there for the moment or
 // has too much to do, the upload waits, asks how many bytes are safe and goes on behind them. A piece that is sent at
 // the end of a file that is whole already answers its record once more, so that a lost last answer does no harm.
+//
+// The request that makes the upload is sent again only where the service has refused it and says how long to wait:
+// nothing was made then. Without an answer an upload may have been made, and another one would be left behind.
 
 import { GatehouseError, NotFoundError, RateLimitedError, UnavailableError } from "./errors.js";
 import type { FileRecord } from "./generated/models/index.js";
@@ -48,11 +51,20 @@ async function begin(transport: Transport, size: number, name: string, options: 
     if (options.tags !== undefined && options.tags.length > 0) {
         fields.push(["tags", options.tags.join("\n")]);
     }
-    const response = await transport.send("POST", PATH, { ...VERSION, "Upload-Length": String(size),
-        "Upload-Metadata": fields.map(([key, value]) => `${key} ${base64(value)}`).join(",") }, undefined,
-    options.signal);
-    // The service names itself by its own address, which need not be the one that it was reached by.
-    return (response.headers.get("Location") ?? "").split("/").at(-1) ?? "";
+    const headers = { ...VERSION, "Upload-Length": String(size),
+        "Upload-Metadata": fields.map(([key, value]) => `${key} ${base64(value)}`).join(",") };
+    for (let failed = 0; ; failed += 1) {
+        try {
+            const response = await transport.send("POST", PATH, headers, undefined, options.signal);
+            // The service names itself by its own address, which need not be the one that it was reached by.
+            return (response.headers.get("Location") ?? "").split("/").at(-1) ?? "";
+        } catch (error) {
+            if (!passes(error) || error.retryAfter === undefined) {
+                throw error;
+            }
+            await waitAfter(error, failed, options);
+        }
+    }
 }
 
 function passes(error: unknown): error is GatehouseError {
@@ -74,13 +86,22 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
     });
 }
 
+/** Waits before the try that follows that many failed ones. Fails with the error where there is to be none. */
+async function waitAfter(error: GatehouseError, failed: number, options: UploadOptions): Promise<void> {
+    const wait = (options.waits ?? WAITS_MS)[failed];
+    const asked = error.retryAfter ?? 0;
+    if (wait === undefined || asked > LONGEST_WAIT_SECONDS) {
+        throw error;
+    }
+    await pause(Math.max(wait, asked * 1000), options.signal);
+}
+
 class Upload {
     constructor(private readonly transport: Transport, private readonly id: string, private readonly source: Blob,
         private readonly options: UploadOptions) {}
 
     /** Sends what is missing behind the offset (undefined: asks for it), and returns the record of the file. */
     async run(first: number | undefined): Promise<FileRecord> {
-        const waits = this.options.waits ?? WAITS_MS;
         let offset = first;
         let failed = 0;
         let reached = -1;
@@ -99,11 +120,10 @@ class Upload {
                 }
                 offset = done;
             } catch (error) {
-                const wait = waits[failed];
-                if (!passes(error) || wait === undefined || (error.retryAfter ?? 0) > LONGEST_WAIT_SECONDS) {
+                if (!passes(error)) {
                     throw error;
                 }
-                await pause(Math.max(wait, (error.retryAfter ?? 0) * 1000), this.options.signal);
+                await waitAfter(error, failed, this.options);
                 failed += 1;
                 offset = undefined;
             }

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { client, Gatehouse } from "./support_stack.mjs";
 
-const { GatehouseError, RateLimitedError } = client;
+const { ConflictError, GatehouseError, RateLimitedError, UnavailableError } = client;
 const UPLOAD = "01980a6e-52c1-7c44-8f3d-3a0b6f1d2e77";
 const DATA = "twelve bytes";
 const HALF = DATA.length / 2;
@@ -59,6 +59,61 @@ for (const [what, broken, seconds] of [
         assert.deepEqual(waited, seconds.map((one) => one * 1000));
     });
 }
+
+for (const status of [429, 503]) {
+    test(`an upload waits before it has begun and goes on: ${status}`, async (context) => {
+        const waited = waitsOf(context);
+        const begun = [];
+        const { gatehouse, left } = scripted(busy("POST", 7, status), busy("POST", 1), BEGUN, HALF_SAFE, WHOLE);
+        const record = await gatehouse.upload(new Blob([DATA]), { ...OPTIONS, onBegin: (id) => { begun.push(id); } });
+        assert.deepEqual([record.id, left, begun], [UPLOAD, [], [UPLOAD]]);
+        assert.deepEqual(waited, [7000, 1000]);
+    });
+}
+
+test("an upload that is never to begin ends", async (context) => {
+    const waited = waitsOf(context);
+    const { gatehouse, left } = scripted(...Array.from({ length: 7 }, () => busy("POST", 60)));
+    await assert.rejects(gatehouse.upload(new Blob([DATA]), OPTIONS), RateLimitedError);
+    assert.deepEqual([left, waited], [[], Array.from({ length: 6 }, () => 60_000)]);
+});
+
+for (const [what, answer, kind] of [
+    ["too long", busy("POST", 61), RateLimitedError],
+    ["no word of a wait", ["POST", 429, {}], RateLimitedError],
+    ["no answer of the service", ["POST", 502, {}], UnavailableError],
+    ["a conflict", ["POST", 409, { "Retry-After": 1 }], ConflictError],
+]) {
+    test(`an upload that could not begin is begun again only where the service says when: ${what}`, async (context) => {
+        const waited = waitsOf(context);
+        const { gatehouse, left } = scripted(answer, BEGUN);
+        await assert.rejects(gatehouse.upload(new Blob([DATA]), OPTIONS), kind);
+        assert.deepEqual([left.length, waited], [1, []]);
+    });
+}
+
+test("an upload whose beginning was not answered is not begun again", async (context) => {
+    const waited = waitsOf(context);
+    let asked = 0;
+    const gatehouse = new Gatehouse("http://127.0.0.1:9", {
+        tokens: { accessToken: "an access token", refreshToken: "a refresh token", expiresAt: Date.now() + 3_600_000 },
+        fetch: () => {
+            asked += 1;
+            throw new TypeError("away");
+        },
+    });
+    await assert.rejects(gatehouse.upload(new Blob([DATA]), OPTIONS), UnavailableError);
+    assert.deepEqual([asked, waited], [1, []]);
+});
+
+test("an upload that is to wait before it begins is stopped at once", async () => {
+    const stop = new AbortController();
+    const { gatehouse, left } = scripted(busy("POST", 60), BEGUN);
+    const stopped = gatehouse.upload(new Blob([DATA]), { ...OPTIONS, signal: stop.signal });
+    setTimeout(() => stop.abort(new Error("stopped")), 50);
+    await assert.rejects(stopped, /stopped/);
+    assert.equal(left.length, 1);
+});
 
 test("an upload that is to wait too long ends", async (context) => {
     const waited = waitsOf(context);

@@ -3,11 +3,15 @@
 
 The file is sent in pieces. After a broken connection, or an answer that the service is not there for the moment or
 has too much to do, the upload waits, asks how many bytes are safe and goes on behind them. A piece that is sent at
-the end of a file that is whole already answers its record once more, so that a lost last answer does no harm."""
+the end of a file that is whole already answers its record once more, so that a lost last answer does no harm.
+
+The request that makes the upload is sent again only where the service has refused it and says how long to wait: nothing
+was made then. Without an answer an upload may have been made, and another one would be left behind."""
 
 from __future__ import annotations
 
 import base64
+import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO, Protocol
@@ -50,7 +54,15 @@ def metadata(fields: Mapping[str, str]) -> str:
 def begin(send: Send, size: int, bucket: str, kind: str, name: str, tags: Sequence[str]) -> str:
     """Makes an upload of a file of that size, and returns its id."""
     fields = {"bucket": bucket, "type": kind, "filename": name, **({"tags": "\n".join(tags)} if tags else {})}
-    reply = send("POST", PATH, {**VERSION, "Upload-Length": str(size), "Upload-Metadata": metadata(fields)}, None)
+    headers = {**VERSION, "Upload-Length": str(size), "Upload-Metadata": metadata(fields)}
+    for failed in itertools.count():
+        try:
+            reply = send("POST", PATH, headers, None)
+            break
+        except (RateLimitedError, UnavailableError) as error:
+            if error.retry_after is None:
+                raise
+            _wait(error, WAITS, failed)
     # The service names itself by its own address, which need not be the one that it was reached by.
     return reply.headers["Location"].rsplit("/", 1)[1]
 
@@ -84,10 +96,9 @@ class Upload:
                     self._tell(self._size)
                     return record
             except GatehouseError as error:
-                asked = error.retry_after or 0.0
-                if not _passes(error) or failed == len(self._waits) or asked > LONGEST_WAIT:
+                if not _passes(error):
                     raise
-                time.sleep(max(self._waits[failed], asked))
+                _wait(error, self._waits, failed)
                 failed += 1
                 offset = None
 
@@ -128,3 +139,11 @@ class Upload:
 
 def _passes(error: GatehouseError) -> bool:
     return isinstance(error, (RateLimitedError, UnavailableError)) or error.code in PASSING
+
+
+def _wait(error: GatehouseError, waits: Sequence[float], failed: int) -> None:
+    """Waits before the try that follows that many failed ones. Raises the error where there is to be none."""
+    asked = error.retry_after or 0.0
+    if failed >= len(waits) or asked > LONGEST_WAIT:
+        raise error
+    time.sleep(max(waits[failed], asked))
