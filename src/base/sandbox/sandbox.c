@@ -133,7 +133,7 @@ bool sandbox_narrow(enum sandbox_calls calls, const char **problem_out)
 bool sandbox_bound(size_t memory, unsigned seconds)
 {
     const struct {
-        int resource;
+        unsigned char resource; /* one C library takes a signed number, the other an unsigned one */
         rlim_t most;
     } bounds[] = {
         {RLIMIT_NOFILE, 0}, {RLIMIT_FSIZE, 0}, {RLIMIT_NPROC, 0}, {RLIMIT_CPU, seconds}, {RLIMIT_DATA, memory}};
