@@ -71,14 +71,29 @@ class Look:
         return "", kept, False
 
 
+def changed_last(root, files, number):
+    """So many of the files: those with changes that are not committed, then those of the newest commits. Where git does
+    not know them, the first ones."""
+    wanted = ["--name-only", "--no-renames", "--relative", "--diff-filter=d"]
+    said = output_of(["git", "diff", *wanted, "HEAD", "--", "src"], root)[1]
+    said += output_of(["git", "ls-files", "--others", "--exclude-standard", "--", "src"], root)[1]
+    said += output_of(["git", "log", "--format=", *wanted, "--", "src"], root)[1]
+    there = {str(path.relative_to(root)): path for path in files}
+    changed = [there[name] for name in dict.fromkeys(said.splitlines()) if name in there]
+    return list(dict.fromkeys(changed + files))[:number]
+
+
 def sources(look):
-    """The root, its files of src or those that the command line names, and whether these are the whole tree."""
-    named = [pathlib.Path(argument).resolve() for argument in sys.argv[1:]]
+    """The root, its files of src, or those that the command line chooses, and whether these are the whole tree."""
+    arguments = sys.argv[1:]
+    last = int(arguments.pop(0).partition("=")[2]) if arguments and arguments[0].startswith("--last=") else 0
+    named = [pathlib.Path(argument).resolve() for argument in arguments]
     root = named[0] if len(named) == 1 and named[0].is_dir() else TOP
     found = named if named and root not in named else sorted(root.glob("src/**/*.c"))
     if not found:
         sys.exit(f"check-{look.name}: there is no source to read")
-    return root, [str(path.relative_to(root)) for path in found], not named
+    chosen = changed_last(root, found, last) if last else found
+    return root, [str(path.relative_to(root)) for path in chosen], not named and not last
 
 
 def main(look):

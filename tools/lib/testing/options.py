@@ -33,10 +33,11 @@ KINDS = {
                "guides there, and the images for containers of Debian 12, in a full run of Debian 13 as well; only "
                "root can, who may mount; only when named",
     "fuzz": "each parser of bytes from outside under libFuzzer, a minute each, ten in a full run; only when named",
-    "analyse": "the sources with gcc -fanalyzer and clang-tidy: a quarter of an hour the first time, then only what "
-               "has changed; only when named",
+    "analyse": "the sources with gcc -fanalyzer, clang-tidy and cppcheck, and each SQL text: when named or in a full "
+               "run every file, ten minutes the first time, then only what has changed; else the files that were "
+               "changed last",
 }
-ONLY_NAMED = ("analyse", "ceph", "fuzz", "package", "sanitizers")
+ONLY_NAMED = ("ceph", "fuzz", "package", "sanitizers")
 EPILOG = """kinds:
 {}
   full         every kind, every case behind every web server, the unit tests in distcheck once more

@@ -41,9 +41,9 @@ class Runner:
         """What a program of a spare job is started by. A full run, which takes hours, has no such jobs."""
         return () if self.chosen.full else ("nice", "-n", "5")
 
-    def run_check(self, command):
+    def run_check(self, command, *options):
         """One of them."""
-        step = self.steps.run(pathlib.Path(command[-1]).stem, command, folder=self.chosen.top)
+        step = self.steps.run(pathlib.Path(command[-1]).stem, [*command, *options], folder=self.chosen.top)
         counts.one(step)
         self.steps.note(step)
 
