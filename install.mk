@@ -56,7 +56,7 @@ EXTRA_DIST += systemd/gatehouse-backup.service.in systemd/gatehouse-fsck.service
 # What images are made of, and the tests.
 EXTRA_DIST += containers .gitattributes .git-blame-ignore-revs tests/clients tests/cluster tests/fuzz/run tests/guides \
 	tools/coverage tests/http tests/monitoring tests/providers tests/quickstart tests/torture tests/web \
-	tools/check-fanalyzer tools/check-grants tools/check-ignored tools/check-tidy tools/lib/findings.py
+	tools/lib/findings.py tools/lib/statements.py
 CLEANFILES += $(FILLED_IN) conf/gatehouse.conf.sample
 
 # The largest upload: one MiB more than the default of max_file_bytes.

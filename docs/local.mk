@@ -28,7 +28,7 @@ EXTRA_DIST += docs/benchmarks-cluster.svg docs/benchmarks-files.svg docs/benchma
 	docs/benchmarks-login.svg docs/benchmarks-overload.svg docs/benchmarks-peers.svg docs/benchmarks-pool.svg \
 	docs/benchmarks-reads.svg docs/benchmarks-scale.svg \
 	docs/benchmarks-soak.svg docs/benchmarks-worker.svg docs/benchmarks.md
-EXTRA_DIST += docs/architecture.md docs/containers.md docs/decisions docs/pictures tools/check-guides tools/lib/pictures
+EXTRA_DIST += docs/architecture.md docs/containers.md docs/decisions docs/pictures tools/lib/pictures
 # All of them as web pages, which the sites serve at /docs/. The folder is made anew when one of these has changed.
 EXTRA_DIST += tools/make-guides tools/lib/guides
 if GUIDES
@@ -56,18 +56,6 @@ EXTRA_DIST += \
 	.clang-tidy \
 	.editorconfig \
 	.flake8 \
-	tools/check-commands \
-	tools/check-console \
-	tools/check-dead \
-	tools/check-docs \
-	tools/check-format \
-	tools/check-includes \
-	tools/check-metrics \
-	tools/check-musl \
-	tools/check-python \
-	tools/check-shell \
-	tools/check-size \
-	tools/check-spelling \
 	tools/lib/csource.py \
 	tools/lib/spelling \
 	tools/lib/tree.py \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The pages for people and the console. tools/check-console compares the lists of the console with its files.
+# The pages for people and the console. tools/checks/check-console compares the lists of the console with its files.
 
 webdir = $(pkgdatadir)/web
 webassetsdir = $(webdir)/assets

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/check-boundary finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_boundary.py."""
+"""tools/checks/check-boundary finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_boundary.py."""
 
 import pathlib
 import shutil
@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+CHECKS = TOP / "tools" / "checks"
 FILE = "src/domain/file/file.c"
 BOUND = '"SELECT 1 FROM file f WHERE f.id = ? AND f.organisation_id = ?"'
 
@@ -24,7 +25,7 @@ class Boundary(unittest.TestCase):
 
     def check(self):
         """The status of the check and what it says."""
-        done = subprocess.run([TOP / "tools" / "check-boundary", self.root], stdout=subprocess.PIPE,
+        done = subprocess.run([CHECKS / "check-boundary", self.root], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""tools/check-commands finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_commands.py."""
+"""tools/checks/check-commands finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_commands.py."""
 
 import pathlib
 import subprocess
 import tempfile
 import unittest
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
+CHECKS = pathlib.Path(__file__).resolve().parents[2] / "tools" / "checks"
 GUIDE = """# A guide
 
 ```sh
@@ -46,7 +46,7 @@ class Commands(unittest.TestCase):
 
     def check(self, *options):
         """The status of the check and what it says."""
-        done = subprocess.run([TOP / "tools" / "check-commands", *options, self.root], stdout=subprocess.PIPE,
+        done = subprocess.run([CHECKS / "check-commands", *options, self.root], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/check-console finds each kind of fault in a copy of the pages, and none in the pages themselves."""
+"""tools/checks/check-console finds each kind of fault in a copy of the pages, and none in the pages themselves."""
 
 import os
 import pathlib
@@ -9,7 +9,8 @@ import sys
 import tempfile
 import unittest
 
-TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+TOP = pathlib.Path(__file__).resolve().parents[2]
+CHECKS = TOP / "tools" / "checks"
 
 
 class Faults(unittest.TestCase):
@@ -28,7 +29,7 @@ class Faults(unittest.TestCase):
         path.write_text(text.replace(before, after, 1), encoding="utf-8")
 
     def run_check(self):
-        done = subprocess.run([sys.executable, TOP / "tools" / "check-console", self.root], stdout=subprocess.PIPE,
+        done = subprocess.run([sys.executable, CHECKS / "check-console", self.root], stdout=subprocess.PIPE,
                               text=True, check=False)
         return done.returncode, done.stdout
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tools/check-cppcheck finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_cppcheck.py. Where no
-cppcheck reads our macros, only that it says so."""
+"""tools/checks/check-cppcheck finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_cppcheck.py.
+Where no cppcheck reads our macros, only that it says so."""
 
 import pathlib
 import shutil
@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+CHECKS = TOP / "tools" / "checks"
 LEFT_OUT = "left out"
 
 
@@ -17,7 +18,7 @@ class Cppcheck(unittest.TestCase):
 
     def check(self, root):
         """The status of the check and what it says."""
-        done = subprocess.run([TOP / "tools" / "check-cppcheck", root], stdout=subprocess.PIPE,
+        done = subprocess.run([CHECKS / "check-cppcheck", root], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 

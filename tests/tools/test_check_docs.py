@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/check-docs finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_docs.py."""
+"""tools/checks/check-docs finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_docs.py."""
 
 import pathlib
 import shutil
@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+CHECKS = TOP / "tools" / "checks"
 COPIED = ("docs", "conf")
 PAGE = "docs/gatehouse.conf.5"
 PROMISES = "docs/security-promises.md"
@@ -30,7 +31,7 @@ class Docs(unittest.TestCase):
 
     def check(self):
         """The status of the check and what it says."""
-        done = subprocess.run([TOP / "tools" / "check-docs", self.root], stdout=subprocess.PIPE,
+        done = subprocess.run([CHECKS / "check-docs", self.root], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/check-guides finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_guides.py."""
+"""tools/checks/check-guides finds what it says that it finds: /usr/bin/python3 tests/tools/test_check_guides.py."""
 
 import pathlib
 import shutil
@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+CHECKS = TOP / "tools" / "checks"
 COPIED = ("docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE")
 
 
@@ -26,7 +27,7 @@ class Guides(unittest.TestCase):
 
     def check(self, *options):
         """The status of the check and what it says."""
-        done = subprocess.run([TOP / "tools" / "check-guides", *options, self.root], stdout=subprocess.PIPE,
+        done = subprocess.run([CHECKS / "check-guides", *options, self.root], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 

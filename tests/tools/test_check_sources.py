@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+CHECKS = TOP / "tools" / "checks"
 LICENCE = "/* SPDX-License-Identifier: MIT */\n"
 
 
@@ -42,7 +43,7 @@ class Tree(unittest.TestCase):
     def check(self, name):
         """The status of a check and what it says."""
         options = ["--root"] if name == "format" else []
-        done = subprocess.run([TOP / "tools" / f"check-{name}", *options, self.root], stdout=subprocess.PIPE,
+        done = subprocess.run([CHECKS / f"check-{name}", *options, self.root], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
 
@@ -172,6 +173,11 @@ class Size(Tree):
             self.write(f"tests/http/part/test_{number}.py", "pass\n")
         self.fault("size", "tests/http/part: files of folders: 25, at most 24")
 
+    def test_the_folder_of_tools_has_that_bound_too(self):
+        for number in range(24):
+            self.write(f"tools/tool-{number}", "#!/bin/sh\n")
+        self.fault("size", "tools: files of folders: 25, at most 24")
+
     def test_lines_that_are_no_source_have_a_bound_where_they_can_be_broken(self):
         words = "word " * 30
         for name in ("src/base/local.mk", "web/page.html", "nginx/site.conf.in", "systemd/unit.in", "configure.ac"):
@@ -201,7 +207,7 @@ class Form(Tree):
             self.skipTest(said)
         self.assertEqual(status, 1, said)
         self.assertIn("check-format: src/base/low.c:2", said)
-        subprocess.run([TOP / "tools" / "check-format", "--write", "--root", self.root], stdout=subprocess.DEVNULL,
+        subprocess.run([CHECKS / "check-format", "--write", "--root", self.root], stdout=subprocess.DEVNULL,
                        check=True)
         self.good("format")
         self.assertIn(function("low"), (self.root / "src/base/low.c").read_text(encoding="utf-8"))

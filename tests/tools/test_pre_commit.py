@@ -37,7 +37,7 @@ STARTED = (
     ("debian/gatehouse.postinst", SHELL, {"check-shell"}),
     ("containers/set-up", SHELL, {"check-shell"}),
     ("tools/bench", "#!/usr/bin/env python3\n", {"check-python"}),
-    ("tools/check-ignored", SHELL, {"check-ignored", "check-shell"}),
+    ("tools/checks/check-ignored", SHELL, {"check-ignored", "check-shell"}),
     ("clients/python/pyproject.toml", "", {"check-version"}),
     ("web/local.mk", "", {"check-ignored", "check-console"}),
     ("LICENSE", "", {"check-spelling"}),
@@ -88,7 +88,7 @@ class Hook(unittest.TestCase):
             self.assertEqual(wanted - self.started(name, text), set(), name)
 
     def test_each_check_is_started_by_some_file_or_left_out(self):
-        every = {path.name for path in (TOP / "tools").glob("check-*")}
+        every = {path.name for path in (TOP / "tools" / "checks").glob("check-*")}
         started = set().union(*(self.started(name, text) for name, text, _ in STARTED))
         self.assertEqual(every - started, LEFT_OUT)
 
@@ -106,13 +106,13 @@ class Hook(unittest.TestCase):
 
     def test_it_fails_where_one_check_fails_and_runs_the_others(self):
         for name, status in (("check-spelling", 1), ("check-ignored", 0)):
-            self.write(f"tools/{name}", f"{SHELL}: > ran-{name}\nexit {status}\n")
-            (self.root / "tools" / name).chmod(0o755)
+            self.write(f"tools/checks/{name}", f"{SHELL}: > ran-{name}\nexit {status}\n")
+            (self.root / "tools" / "checks" / name).chmod(0o755)
         self.run_git("commit", "-q", "-m", "checks")
         self.write("some.mk", "")
         self.assertEqual(self.hook()[0], 1)
         self.assertTrue((self.root / "ran-check-spelling").exists() and (self.root / "ran-check-ignored").exists())
-        self.write("tools/check-spelling", f"{SHELL}exit 0\n")
+        self.write("tools/checks/check-spelling", f"{SHELL}exit 0\n")
         self.run_git("commit", "-q", "-m", "right")
         self.write("other.mk", "")
         self.assertEqual(self.hook()[0], 0)

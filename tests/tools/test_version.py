@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tools/set-version and tools/check-version: /usr/bin/python3 tests/tools/test_version.py."""
+"""tools/set-version and tools/checks/check-version: /usr/bin/python3 tests/tools/test_version.py."""
 
 import os
 import pathlib
@@ -42,8 +42,8 @@ class Version(unittest.TestCase):
         return done.returncode, done.stdout
 
     def check(self):
-        """What tools/check-version says."""
-        return self.run_tool("check-version", self.root)
+        """What tools/checks/check-version says."""
+        return self.run_tool("checks/check-version", self.root)
 
     def test_every_file_names_the_new_version_and_nothing_else_changes(self):
         before = self.read("clients/typescript/package.json")

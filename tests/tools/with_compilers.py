@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
+CHECKS = TOP / "tools" / "checks"
 FUNCTION = "int first(const int *numbers);\n\nint first(const int *numbers)\n{\n    %s\n}\n"
 SAFE = "return numbers[0];"
 UNSAFE = "int *copy = __builtin_malloc(sizeof *copy);\n    return copy == (void *)0 ? 0 : *numbers;"
@@ -37,7 +38,7 @@ class Tree(unittest.TestCase):
     def check(self, name, body, *options):
         """The status of a check that looks at a function with this body, and what it says."""
         self.write("first.c", body)
-        done = subprocess.run([TOP / "tools" / f"check-{name}", *options, self.root], stdout=subprocess.PIPE,
+        done = subprocess.run([CHECKS / f"check-{name}", *options, self.root], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False,
                               env={**os.environ, "XDG_CACHE_HOME": str(self.root / "cache")})
         return done.returncode, done.stdout
@@ -86,7 +87,7 @@ class Tree(unittest.TestCase):
         for name in ("fanalyzer", "tidy"):
             self.assertEqual(self.check(name, "return numbers[0]")[0], 1)
             (self.root / "src" / "base" / "first.c").unlink()
-            done = subprocess.run([TOP / "tools" / f"check-{name}", self.root], check=False, stderr=subprocess.PIPE)
+            done = subprocess.run([CHECKS / f"check-{name}", self.root], check=False, stderr=subprocess.PIPE)
             self.assertEqual(done.returncode, 1)
 
 

@@ -79,7 +79,7 @@ addEventListener("beforeunload", (event) => {
 
 /*
  * What the module of each screen imports beyond what is there from the start: all of it is asked for together, and not
- * step by step. tools/check-console compares the lists with the imports.
+ * step by step. tools/checks/check-console compares the lists with the imports.
  */
 const AHEAD = {
     home: [

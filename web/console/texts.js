@@ -2,7 +2,7 @@
 /*
  * The words of the console, its dates and its numbers, and what refusals of the service mean. The sources are written
  * in English; texts/<language>.js has the translation of each text that stands in a call of t() or plural().
- * tools/check-console holds the tables complete.
+ * tools/checks/check-console holds the tables complete.
  */
 
 export const LANGUAGES = { en: "English", de: "Deutsch" };

@@ -110,8 +110,8 @@ def test_the_files_are_installed(stack):
 
 
 def test_what_is_told_is_what_the_guide_describes(api):
-    """tools/check-metrics holds the guide equal to the tables; this holds the tables equal to the reply."""
-    run(str(ROOT / "tools" / "check-metrics"), str(ROOT))
+    """tools/checks/check-metrics holds the guide equal to the tables; this holds the tables equal to the reply."""
+    run(str(ROOT / "tools" / "checks" / "check-metrics"), str(ROOT))
     told = set(re.findall(r"^# TYPE (\S+)", scrape(api).text, re.MULTILINE))
     assert told == set(re.findall(r"^\| `(gatehouse_\w+)", GUIDE.read_text(), re.MULTILINE))
 

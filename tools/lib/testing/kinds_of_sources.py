@@ -45,11 +45,11 @@ class KindsOfSources(Runner):
                 return
 
     def checks(self):
-        """Every check that stands in tools, but for those that take minutes."""
+        """Every check that stands in tools/checks, but for those that take minutes."""
         return [Job("checks", self.run_checks, first=True)]
 
     def run_checks(self):
-        found = sorted(path for path in self.chosen.top.glob("tools/check-*") if path.name not in ANALYSES)
+        found = sorted(path for path in self.chosen.top.glob("tools/checks/check-*") if path.name not in ANALYSES)
         own = ["tests/bench/test_measure.py", *sorted(self.chosen.top.glob("tests/tools/test_*.py"))]
         commands = [[path] for path in found] + [["/usr/bin/python3", "-I", "-B", path] for path in own]
         with concurrent.futures.ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
@@ -165,9 +165,9 @@ class KindsOfSources(Runner):
         were changed last."""
         whole = self.chosen.full or "analyse" in self.chosen.named
         for name, last in ANALYSES.items():
-            self.run_check([self.chosen.top / "tools" / name], *([] if whole else [f"--last={last}"]))
+            self.run_check([self.chosen.top / "tools" / "checks" / name], *([] if whole else [f"--last={last}"]))
         for name in SCANS if "checks" not in self.chosen.kinds else ():
-            self.run_check([self.chosen.top / "tools" / name])
+            self.run_check([self.chosen.top / "tools" / "checks" / name])
         self.run_check(["/usr/bin/python3", "-I", "-B", self.tests / "tools" / "with_compilers.py"])
 
     def bench(self):
