@@ -221,6 +221,12 @@ class Form(Tree):
         self.write("tools/script", "#!/bin/sh\necho $1\n")
         self.fault("shell", "SC2086")
 
+    def test_a_template_is_in_the_language_of_what_is_made_of_it(self):
+        self.write("tools/script.in", '#!/bin/sh\nexec @bindir@/one "$1"\n')
+        self.good("shell")
+        self.write("tools/script.in", "#!/bin/sh\nexec @bindir@/one $1\n")
+        self.fault("shell", "SC2086")
+
     def test_prose_is_british_and_spelt_right_and_code_is_left_alone(self):
         self.write("src/base/low.c", "/* Its colour. */\nint color;\nint normalize(void);\n")
         self.good("spelling")

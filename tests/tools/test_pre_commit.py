@@ -36,6 +36,7 @@ STARTED = (
     ("debian/tests/nginx", SHELL, {"check-shell"}),
     ("debian/gatehouse.postinst", SHELL, {"check-shell"}),
     ("containers/set-up", SHELL, {"check-shell"}),
+    ("share/gatehouse-run.in", SHELL, {"check-shell"}),
     ("tools/bench", "#!/usr/bin/env python3\n", {"check-python"}),
     ("tools/checks/check-ignored", SHELL, {"check-ignored", "check-shell"}),
     ("clients/python/pyproject.toml", "", {"check-version"}),

@@ -31,9 +31,11 @@ def names(root):
 
 
 def language(path):
-    """"c", "python", "shell", "javascript" or None; that of a program without an ending stands in its first line."""
-    if path.suffix:
-        return LANGUAGES.get(path.suffix)
+    """"c", "python", "shell", "javascript" or None; that of a program without an ending stands in its first line. A
+    template (NAME.in) is in the language of what configure makes of it."""
+    ending = path.with_suffix("").suffix if path.suffix == ".in" else path.suffix
+    if ending:
+        return LANGUAGES.get(ending)
     try:
         with path.open("rb") as file:
             first = file.readline(80)
