@@ -25,28 +25,20 @@ def login(quickstart, name, password):
 
 
 @pytest.mark.parametrize("provider", ["cognito", "keycloak"])
-def test_a_second_start_finds_the_accounts(quickstart, provider):
-    began = quickstart.start("--provider", provider)
+def test_a_second_start_finds_the_accounts_and_those_of_the_example(quickstart, provider):
+    began = quickstart.start("--demo", "--provider", provider)
     facts = quickstart.facts()
     assert facts["provider"] == provider and facts["emulator"] in began.stdout
     assert facts["providerUrl"] in began.stdout and os.path.isdir(f"/proc/{facts['pids']['provider']}")
     assert signs_in(quickstart)
+    has_the_example(quickstart)
     quickstart.stop()
     assert not quickstart.processes()
-    quickstart.start("--provider", provider)
+    quickstart.start("--demo", "--provider", provider)
     again = quickstart.facts()
     assert again["admin"] == facts["admin"] and again["providerUrl"] == facts["providerUrl"]
     assert signs_in(quickstart)
     assert login(quickstart, facts["admin"]["username"], "not the password") == 401
-
-
-@pytest.mark.parametrize("provider", ["cognito", "keycloak"])
-def test_the_example_of_demo_has_its_accounts_at_the_provider(quickstart, provider):
-    quickstart.start("--demo", "--provider", provider)
-    assert quickstart.facts()["provider"] == provider
-    has_the_example(quickstart)
-    quickstart.stop()
-    quickstart.start("--demo", "--provider", provider)
     has_the_example(quickstart)
 
 

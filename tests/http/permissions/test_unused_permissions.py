@@ -93,12 +93,12 @@ def test_a_worker_that_is_killed_loses_what_it_has_not_written_and_no_more(stack
 
 def test_what_was_noted_is_written_before_the_body_of_an_upload_comes(stack, database, members, customer, tmp_path):
     uploader = members.holding(customer, "cus:file:w")
+    values = fastcgi_client.environment("POST", stack.prefix + FILES, content_length=1000,
+                                        content_type="multipart/form-data; boundary=x",
+                                        headers={"Authorization": f"Bearer {uploader.token}"})
+    head = fastcgi_client.begin() + fastcgi_client.stream(fastcgi_client.PARAMS, fastcgi_client.pairs(values))
     with host(stack, tmp_path, "one") as one, one.connect() as connection:
-        values = fastcgi_client.environment("POST", stack.prefix + FILES, content_length=1000,
-                                            content_type="multipart/form-data; boundary=x",
-                                            headers={"Authorization": f"Bearer {uploader.token}"})
-        connection.send(fastcgi_client.begin() + fastcgi_client.stream(fastcgi_client.PARAMS,
-                                                                       fastcgi_client.pairs(values)))
+        assert connection.send(head)
         wait_for(database, uploader.id, "cus:file:w")
         one.process.kill()
 
