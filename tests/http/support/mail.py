@@ -2,6 +2,7 @@
 """The mail that the stack has sent: one .eml file a message in the mail directory, oldest first by name."""
 
 import email
+import email.parser
 import email.policy
 import os
 import re
@@ -11,28 +12,35 @@ from support.stack import wait_until
 # Longer than the lease of a job (120 s), whose runner may have died or been refused the row: a message that is later
 # than this is lost.
 PATIENCE_SECONDS = 150
+HEADERS = email.parser.BytesHeaderParser(policy=email.policy.default)
 
 
 class Mailbox:
-    """Finds messages by recipient. Each file is parsed once."""
+    """Finds messages by recipient. Of each file the headers are parsed once, the rest when a test asks for it."""
 
     def __init__(self, directory):
         self.directory = directory
         self.names = set()
         self.received = {}
+        self.parsed = {}
 
     def messages(self, address):
         """All messages to an address so far, oldest first."""
         for name in sorted(set(os.listdir(self.directory)) - self.names):
             if name.endswith(".eml"):
                 self.names.add(name)
-                data = (self.directory / name).read_bytes()
-                message = email.message_from_bytes(data, policy=email.policy.default)
-                for entry in recipients(message):
-                    self.received.setdefault(entry.lower(), []).append((name, message))
+                for entry in recipients(HEADERS.parsebytes((self.directory / name).read_bytes())):
+                    self.received.setdefault(entry.lower(), []).append(name)
         local, _, domain = address.lower().rpartition("@")
-        found = sorted(self.received.get(f"{local}@{domain.encode('idna').decode()}", []), key=lambda pair: pair[0])
-        return [message for _, message in found]
+        names = self.received.get(f"{local}@{domain.encode('idna').decode()}", [])
+        return [self.message(name) for name in sorted(names)]
+
+    def message(self, name):
+        """The whole message of a file."""
+        if name not in self.parsed:
+            self.parsed[name] = email.message_from_bytes((self.directory / name).read_bytes(),
+                                                         policy=email.policy.default)
+        return self.parsed[name]
 
     def wait(self, address, count=1):
         """Waits for the count-th message to an address and returns it."""
