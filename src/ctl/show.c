@@ -45,6 +45,7 @@ static int show_routes(struct run *run)
     return EXIT_SUCCESS;
 }
 
+/* The document is JSON, with --json and without. */
 static int show_openapi(struct run *run)
 {
     (void)fputs(openapi_text(run->arena, routes(), NULL), stdout);
@@ -55,4 +56,4 @@ const struct ctl_command ctl_routes = {
     .name = "routes", .summary = "print the table of endpoints", .json = true, .run = show_routes};
 
 const struct ctl_command ctl_openapi = {
-    .name = "openapi", .summary = "print the OpenAPI document", .run = show_openapi};
+    .name = "openapi", .summary = "print the OpenAPI document", .json = true, .run = show_openapi};

@@ -89,7 +89,6 @@ def test_the_manual_names_every_command_and_option(stack, known):
     (("rotate-keys", "--tokens", "--links"), "--tokens and --links do not go together"),
     (("identity", "setup", "--as", "root"), "--as and --secret-file go together"),
     (("identity", "setup", "--json", "--shell"), "--json and --shell do not go together"),
-    (("openapi", "--json"), "there is no option --json"),
     (("user", "set-roles", "somebody@example.org"), "ROLES is missing"),
     (("user", "list", "--status", "gone"), "--status takes awaiting-first-login, awaiting-confirmation, active or "
                                            "disabled"),
@@ -190,6 +189,26 @@ def test_the_tables_come_as_json(stack):
     assert all(set(job) >= {"number", "kind", "status", "lastError"} for job in read(stack, "jobs", "--list")["items"])
     keys = read(stack, "cache", "keys", "jwks:")["items"]
     assert all(entry["key"].startswith("jwks:") and entry["bytes"] > 0 for entry in keys)
+
+
+def test_every_command_has_a_form_for_programs(stack, known):
+    assert [name for name in known if "  --json " not in run(stack, *name.split(), "--help").stdout] == []
+
+
+def test_the_openapi_document_is_json_already(stack):
+    text = operator.run(stack, "openapi")
+    assert operator.run(stack, "openapi", "--json") == text and json.loads(text)["openapi"].startswith("3.")
+
+
+def test_the_rights_of_the_workers_account_come_as_json(stack):
+    said = read(stack, "grants")
+    assert set(said) == {"database", "user", "host", "items"} and said["database"] == stack.database["name"]
+    place = f"`{said['database']}`.`{{table}}` TO '{said['user']}'@'{said['host']}'"
+    for one in said["items"]:
+        assert one["statement"] == f"GRANT {one['rights']} ON {place.format(table=one['table'])}"
+    assert [one["statement"] + ";" for one in said["items"]] == operator.run(stack, "grants").splitlines()
+    done = operator.run(stack, "grants", "--json", environment={"GATEHOUSE_DATABASE_USER": "it's"})
+    assert "TO 'it\\'s'@" in json.loads(done)["items"][0]["statement"]
 
 
 def test_a_new_administrator_comes_as_json(stack, api, tmp_path):

@@ -39,6 +39,7 @@ COMMANDS = {
     "migrate without a secret": Command("migrate", no_secret, secret_made, goes_on=True, environment=own_secret,
                                         statements=False),
     "grants": Command("grants", statements=False),
+    "grants as JSON": Command("grants", lambda site: ("--json", ), statements=False),
     "create-admin": Command("create-admin", new_admin, lambda site, words: site.user(words[2], "id")),
     "jobs": Command("jobs", forgotten_password, mail_is_sent, goes_on=True),
     "jobs that wait": Command("jobs", lambda site: ("--list", )),
