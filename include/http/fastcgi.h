@@ -29,6 +29,7 @@ struct fastcgi_options {
     void (*idle)(void *context); /* called every second while no request comes; NULL: nothing is */
     void *idle_context;
     int64_t io_timeout_seconds; /* how long the peer may be silent while a body is read or a reply written */
+    bool own_socket;            /* no other process accepts connections at the listening socket */
 };
 
 /* Prepares the listening socket at descriptor 0. False (with a sentence in *problem_out) when there is none. */
@@ -40,6 +41,13 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
  * *source_out is valid until fastcgi_finish().
  */
 bool fastcgi_accept(struct request_source *source_out);
+
+/*
+ * Refuses new connections from now on: the process is about to leave. fastcgi_accept() then gives the requests of those
+ * that have connected already, and false when none is left. False where others serve the same socket: they take over
+ * what waits there.
+ */
+bool fastcgi_refuse_more(void);
 
 /* Sends the reply. False when the peer is gone. */
 bool fastcgi_send(const struct reply *reply);

@@ -385,6 +385,11 @@ bool fastcgi_accept(struct request_source *source_out)
     return true;
 }
 
+bool fastcgi_refuse_more(void)
+{
+    return state.options.own_socket && shutdown(LISTEN_FD, SHUT_RD) == 0;
+}
+
 bool fastcgi_send(const struct reply *reply)
 {
     return fastcgi_send_reply(&state.request, state.options.io_timeout_seconds, reply);

@@ -58,20 +58,33 @@ static void find_peers(const struct configuration *configuration, struct fastcgi
     }
 }
 
-/*
- * The name of the worker's pool: that of the socket that it serves, "login" for /run/gatehouse/login.sock. When the web
- * server starts the workers, each has a socket of its own with a number as its name: then there is one pool, and NULL.
- */
-static const char *pool_name(char name_out[sizeof(((struct sockaddr_un *)NULL)->sun_path)])
+/* The name of the socket that the worker serves, without its folder; "" for none that has a name. */
+static void socket_name(char name_out[sizeof(((struct sockaddr_un *)NULL)->sun_path)])
 {
     struct sockaddr_un address = {.sun_family = AF_UNSPEC};
     socklen_t length = sizeof address;
+    name_out[0] = '\0';
     if (getsockname(STDIN_FILENO, (struct sockaddr *)(void *)&address, &length) != 0 || address.sun_family != AF_UNIX)
-        return NULL;
+        return;
     const char *slash = strrchr(address.sun_path, '/');
     (void)snprintf(name_out, sizeof address.sun_path, "%s", slash == NULL ? address.sun_path : slash + 1);
-    name_out[strcspn(name_out, ".")] = '\0';
-    return text_is_alpha(name_out[0]) ? name_out : NULL;
+}
+
+/* When mod_fcgid starts the workers, each has a socket of its own, with two numbers as its name: 1234.5. */
+static bool socket_is_own(const char *name)
+{
+    size_t digits = strspn(name, "0123456789");
+    return digits > 0 && name[digits] == '.' && name[digits + 1] >= '0' && name[digits + 1] <= '9';
+}
+
+/*
+ * The name of the worker's pool: that of the socket that it serves, "login" for /run/gatehouse/login.sock. When the web
+ * server starts the workers there is one pool, and NULL.
+ */
+static const char *pool_name(char name[])
+{
+    name[strcspn(name, ".")] = '\0';
+    return text_is_alpha(name[0]) ? name : NULL;
 }
 
 /* The process, and the memory of the request that it serves. */
@@ -80,15 +93,29 @@ struct worker {
     struct arena *arena;
 };
 
+/* Whether the worker shall leave, and its successor take its place. */
+static bool shall_leave(struct service *service, int64_t requests_left)
+{
+    return requests_left <= 0 || cache_spent(service->cache) || sniff_process_lost(service->sniffer) ||
+           sandbox_is_outdated(clock_monotonic());
+}
+
 static void serve(const struct worker *worker, const struct configuration *configuration)
 {
     struct service *service = worker->service;
     struct arena *arena = worker->arena;
     const char *base = base_path(configuration->service.base_url);
     int64_t left = configuration->service.requests_per_worker;
+    bool leaving = false;
     struct request_source source;
-    while (left-- > 0 && !cache_spent(service->cache) && !sniff_process_lost(service->sniffer) &&
-           !sandbox_is_outdated(clock_monotonic()) && fastcgi_accept(&source)) {
+    for (;;) {
+        if (!leaving && shall_leave(service, left--)) {
+            leaving = true;
+            if (!fastcgi_refuse_more())
+                break;
+        }
+        if (!fastcgi_accept(&source))
+            break;
         struct request request;
         struct reply reply;
         request_init(&request, arena, &source, base);
@@ -196,6 +223,8 @@ int main(int argc, char **argv)
     options.idle = idle;
     options.idle_context = &worker;
     find_peers(configuration, &options);
+    socket_name(pool);
+    options.own_socket = socket_is_own(pool);
     if (!fastcgi_open(&options, &problem)) {
         LOG(FATAL, WORKER, problem);
         return EXIT_FAILURE;

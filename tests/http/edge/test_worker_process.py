@@ -70,6 +70,18 @@ def test_a_socket_of_any_name_is_served(stack, pool):
         assert worker.call("GET", stack.prefix + "/system/version").status == 200
 
 
+def test_who_has_connected_already_is_served_when_a_worker_of_mod_fcgid_leaves(stack):
+    """mod_fcgid gives each worker a socket of its own, so no other one takes over what waits there."""
+    values = fastcgi_client.environment("GET", stack.prefix + "/system/version")
+    # The first of its two requests was that which found it ready.
+    with system.worker(stack, pool="4711.0", service_requests_per_worker=2) as worker:
+        with worker.connect() as second, worker.connect() as third, worker.connect() as fourth:
+            assert [one.request(values).status for one in (second, third, fourth)] == [200, 200, 200]
+        assert worker.process.wait(10) == 0
+        with pytest.raises(ConnectionRefusedError):
+            worker.connect()
+
+
 def test_a_tcp_socket_is_served_on_this_machine(stack):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = listener.getsockname()
