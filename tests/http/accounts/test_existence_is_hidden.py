@@ -8,12 +8,14 @@ import pytest
 
 from support.client import shape
 from support.database import key
+from support.members import USERS
 from support.programs import crash
-from support.runs import timing
+from support.runs import effort, timing
 
 pytestmark = pytest.mark.alone
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
+NOBODY = "nobody.at.all@example.com"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,15 +29,20 @@ def unhampered(stack):
 @pytest.fixture(scope="module")
 def known(accounts, members, owner):
     """An account of each state."""
-    confirmed, disabled = members.active(owner), members.active(owner)
+    confirmed, disabled, erased = members.active(owner), members.active(owner), members.active(owner)
     members.reset_code(confirmed)
-    members.set_status(disabled.id, "disabled")
+    for person in (disabled, erased):
+        owner.patch(f"{USERS}/{person.id}", json={"status": "disabled"}, status=200)
+    owner.post(f"{USERS}/{erased.id}/erase", status=200)
+    closed = accounts.customer()
+    members.administrator.patch(f"/customers/organisations/{closed.organisation['id']}", json={"status": "disabled"},
+                                status=200)
     spent, without = members.waiting(owner), members.active(owner)
     members.database.run("UPDATE code SET tries = 5 WHERE user_id = %s", key(spent.id))
     return {
         "active": confirmed, "awaiting first login": accounts.invited(),
         "awaiting confirmation": members.waiting(owner), "disabled": disabled, "spent code": spent,
-        "without a code": without
+        "without a code": without, "erased": erased, "organisation disabled": closed
     }
 
 
@@ -61,12 +68,16 @@ def reset(name):
     }
 
 
+# Of somebody who was erased nothing is left that could be found by the address, so that is timed in a full run only.
+ERASED = ("erased", ) if effort.FULL else ()
+
 # What is asked, how many pairs a round takes, and the states for which the answer must take as long as for
 # nobody. A code that is waiting makes a wrong one no slower, and a mail that is due makes asking no slower.
-CASES = [(login, 40, ("active", "awaiting first login", "awaiting confirmation", "disabled")),
-         (forgotten, 150, ("active", "disabled")),
+CASES = [(login, 40, ("active", "awaiting first login", "awaiting confirmation", "disabled", "organisation disabled",
+                      *ERASED)),
+         (forgotten, 150, ("active", "disabled", "organisation disabled")),
          (resend, 150, ("active", "awaiting confirmation", "awaiting first login")),
-         (confirm, 150, ("active", )), (reset, 150, ("disabled", ))]
+         (confirm, 150, ("active", )), (reset, 150, ("disabled", "organisation disabled", *ERASED))]
 
 # The same by the ranks of 400 pairs and more, which tell hundredths of a millisecond: where something waits that a
 # write is due for. timing.not_told_apart() tells how often it errs.
@@ -93,7 +104,7 @@ def timed(api, ask, name):
 def one_round(api, database, ask, pairs, account):
     """The seconds of one round's requests, of the known name and of the unknown one. Which comes first is left to
     chance: workers take turns, and an order that repeats would give each name workers of its own."""
-    seen = {account.email: [], "nobody.at.all@example.com": []}
+    seen = {account.email: [], NOBODY: []}
     for _ in range(pairs):
         for name in random.sample(list(seen), 2):
             forget(database, account.id)
@@ -115,6 +126,47 @@ def test_known_and_unknown_names_take_as_long(api, database, known, ask, pairs, 
 @pytest.mark.parametrize("ask, state", RANKED, ids=[f"{ask.__name__}-{state}" for ask, state in RANKED])
 def test_ranks_do_not_tell_known_names_from_unknown_ones(api, database, known, ask, state):
     timing.not_told_apart(lambda pairs: one_round(api, database, ask, pairs, known[state]))
+
+
+def lock_out(api, database, *names):
+    """Wrong passwords until each name has to wait, and a wait that outlasts the test."""
+    database.lift_throttles()
+    for name in names:
+        path, body = login(name)
+        while api.post(path, json=body, status={401, 429}).status_code == 401:
+            pass
+    database.run("UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 15 MINUTE WHERE scope = 'account'")
+
+
+def locked_round(api, pairs, account):
+    """The seconds of a round's logins of two names that have to wait. What is refused so is not counted."""
+    seen = {account.email: [], NOBODY: []}
+    for _ in range(pairs):
+        for name in random.sample(list(seen), 2):
+            seconds, reply = timed(api, login, name)
+            assert reply.status_code == 429, reply.text
+            seen[name].append(seconds)
+    return seen.values()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", ["active", "disabled"])
+def test_names_that_are_locked_out_take_as_long(api, database, known, state):
+    lock_out(api, database, known[state].email, NOBODY)
+    timing.take_as_long(lambda: locked_round(api, 100, known[state]))
+    timing.not_told_apart(lambda pairs: locked_round(api, pairs, known[state]))
+
+
+def test_names_that_are_locked_out_get_the_same_bytes(api, database, known):
+    shapes = {}
+    names = {state: account.email for state, account in known.items()}
+    for state, name in {**names, "active by id": known["active"].id, "unknown": NOBODY, "unknown id": UNKNOWN}.items():
+        lock_out(api, database, name)
+        path, body = login(name)
+        status, headers, said = shape(api.post(path, json=body, status=429))
+        assert 898 <= int(headers.pop("retry-after")) <= 900
+        shapes[state] = status, headers, said
+    assert all(one == shapes["unknown"] for one in shapes.values()), shapes
 
 
 @pytest.mark.parametrize("first, second, z", [([1, 2, 3, 4, 5], [6, 7, 8, 9, 10], -2.611), ([3, 1], [2, 4], -0.775),
@@ -163,7 +215,7 @@ def test_known_and_unknown_names_get_the_same_bytes(api, database, known, ask):
     shapes = {}
     names = {state: account.email for state, account in known.items()}
     names.update({f"{state} by id": account.id for state, account in known.items()})
-    names.update({"unknown": "nobody.at.all@example.com", "unknown id": UNKNOWN, "no address": "nobody"})
+    names.update({"unknown": NOBODY, "unknown id": UNKNOWN, "no address": "nobody"})
     for state, name in names.items():
         database.lift_throttles()
         path, body = ask(name)

@@ -14,6 +14,7 @@
 #include "domain/account/one_time_code.h"
 #include "domain/account/user.h"
 #include "service/account/member.h"
+#include "service/account/member_erase.h"
 #include "service/account/password.h"
 #include "service/account/recovery.h"
 #include "service/support_accounts.h"
@@ -24,6 +25,9 @@
 
 /* A request about a name, which is not to succeed. */
 typedef struct error *request(struct scene *scene, const char *username);
+
+/* What a request about a name takes. */
+typedef const char *measure(struct scene *scene, request *ask, const char *username);
 
 static struct error *confirm(struct scene *scene, const char *username)
 {
@@ -69,11 +73,10 @@ static struct rows *counters(struct scene *scene)
     return rows;
 }
 
-/* What the request took, as a text such as "COM_COMMIT 2, COM_INSERT 3". What is throttled is forgotten first. */
-static const char *work_of(struct scene *scene, request *ask, const char *username)
+/* What the request took, as a text such as "COM_COMMIT 2, COM_INSERT 3". */
+static const char *work_now(struct scene *scene, request *ask, const char *username)
 {
     struct buffer work;
-    sql(scene->database, scene->arena, "DELETE FROM throttle");
     buffer_init(&work, scene->arena);
     struct rows *before = counters(scene);
     struct error *error = ask(scene, username);
@@ -85,6 +88,24 @@ static const char *work_of(struct scene *scene, request *ask, const char *userna
     return work.bytes;
 }
 
+/* The same where what is throttled is forgotten first. */
+static const char *work_of(struct scene *scene, request *ask, const char *username)
+{
+    sql(scene->database, scene->arena, "DELETE FROM throttle");
+    return work_now(scene, ask, username);
+}
+
+/* The same of a login with a name that has to wait for fifteen minutes. */
+static const char *work_while_locked_out(struct scene *scene, request *ask, const char *username)
+{
+    sql(scene->database, scene->arena, "DELETE FROM throttle");
+    while (error_status(ask(scene, username)->code) == 401)
+        continue;
+    sql(scene->database, scene->arena,
+        "UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 15 MINUTE WHERE scope = 'account'");
+    return work_now(scene, ask, username);
+}
+
 /* ---- those who are asked about ------------------------------------------------------------------- */
 
 /* A person of each state that an account, and a code of it, may be in. */
@@ -93,7 +114,7 @@ struct person {
     const char *username;
 };
 
-#define PEOPLE 14
+#define PEOPLE 16
 
 static void give_code(struct scene *scene, struct id user, const char *purpose, const char *change)
 {
@@ -118,6 +139,26 @@ static struct person given_person(struct scene *scene, const struct caller *owne
     return (struct person){email, email};
 }
 
+/* The owner of an organisation that is disabled. */
+static struct person given_closed(struct scene *scene, const struct caller *staff)
+{
+    const struct caller *owner = given_owner(scene, staff, "closed@example.com");
+    sql(scene->database, scene->arena, "UPDATE organisation SET status = 'disabled' WHERE id = %s",
+        sql_id(scene->arena, caller_home(owner)));
+    return (struct person){"of a disabled organisation", "closed@example.com"};
+}
+
+/* A member who was erased, by the address of before. */
+static struct person given_erased(struct scene *scene, const struct caller *owner)
+{
+    bool finished;
+    struct user user = given_member(scene, owner, "erased@example.com");
+    sql(scene->database, scene->arena, "UPDATE user SET status = 'disabled' WHERE id = %s",
+        sql_id(scene->arena, user.id));
+    expect_ok(member_erase(&scene->service, scene->arena, owner, "cus:user:w", user.id, &finished));
+    return (struct person){"erased", "erased@example.com"};
+}
+
 static void gather(struct scene *scene, struct person people[PEOPLE])
 {
     static const struct {
@@ -140,6 +181,8 @@ static void gather(struct scene *scene, struct person people[PEOPLE])
     people[count++] = given_person(scene, owner, "disabled", "confirm", "live", codes[1].change);
     expect_ok(make_customer(scene, staff, "invited@example.com", &invited));
     people[count++] = (struct person){"awaiting the first login", "invited@example.com"};
+    people[count++] = given_closed(scene, staff);
+    people[count++] = given_erased(scene, owner);
     people[count++] = (struct person){"by id", id_text(scene->arena, invited.id)};
     people[count++] = (struct person){"unknown id", UNKNOWN_ID};
     people[count++] = (struct person){"no address at all", "nobody"};
@@ -150,25 +193,30 @@ static void gather(struct scene *scene, struct person people[PEOPLE])
  * The names by id are compared with an id that is nobody's: an address is looked for in two spellings, an id in one.
  * The first requests prepare the statements of the connection, and each person's first one may make a decoy.
  */
-static void expect_equal_work(struct scene *scene, request *ask, const char *answer)
+static void expect_equal(struct scene *scene, request *ask, measure *work_of_one, const char *answer)
 {
     struct person people[PEOPLE];
     gather(scene, people);
-    (void)work_of(scene, ask, UNKNOWN);
-    (void)work_of(scene, ask, UNKNOWN_ID);
-    (void)work_of(scene, ask, people[0].username);
-    const char *by_address = work_of(scene, ask, UNKNOWN);
-    const char *by_id = work_of(scene, ask, UNKNOWN_ID);
+    (void)work_of_one(scene, ask, UNKNOWN);
+    (void)work_of_one(scene, ask, UNKNOWN_ID);
+    (void)work_of_one(scene, ask, people[0].username);
+    const char *by_address = work_of_one(scene, ask, UNKNOWN);
+    const char *by_id = work_of_one(scene, ask, UNKNOWN_ID);
     assert_non_null(strstr(by_address, answer));
     assert_non_null(strstr(by_id, answer));
     for (size_t i = 0; i < PEOPLE; i++) {
-        (void)work_of(scene, ask, people[i].username);
-        const char *work = work_of(scene, ask, people[i].username);
+        (void)work_of_one(scene, ask, people[i].username);
+        const char *work = work_of_one(scene, ask, people[i].username);
         struct id id;
         const char *nobody = id_parse(people[i].username, &id) ? by_id : by_address;
         if (strcmp(work, nobody) != 0)
             fail_msg("%s: %s; of nobody: %s", people[i].state, work, nobody);
     }
+}
+
+static void expect_equal_work(struct scene *scene, request *ask, const char *answer)
+{
+    expect_equal(scene, ask, work_of, answer);
 }
 
 static void confirming_takes_the_same_work_for_everybody(void **state)
@@ -184,6 +232,11 @@ static void resetting_takes_the_same_work_for_everybody(void **state)
 static void signing_in_takes_the_same_work_for_everybody(void **state)
 {
     expect_equal_work(scene_new(harness_arena(state)), login, "auth.credentials");
+}
+
+static void signing_in_while_locked_out_takes_the_same_work_for_everybody(void **state)
+{
+    expect_equal(scene_new(harness_arena(state)), login, work_while_locked_out, "rate.limited");
 }
 
 static void asking_for_a_mail_takes_the_same_work_for_everybody(void **state)
@@ -262,6 +315,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(confirming_takes_the_same_work_for_everybody),
     HARNESS_TEST(resetting_takes_the_same_work_for_everybody),
     HARNESS_TEST(signing_in_takes_the_same_work_for_everybody),
+    HARNESS_TEST(signing_in_while_locked_out_takes_the_same_work_for_everybody),
     HARNESS_TEST(asking_for_a_mail_takes_the_same_work_for_everybody),
     HARNESS_TEST(a_try_writes_as_much_of_the_log_for_everybody),
     HARNESS_TEST(the_counters_see_a_row_that_is_written),
