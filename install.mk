@@ -54,9 +54,9 @@ EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in sy
 EXTRA_DIST += systemd/gatehouse-backup.service.in systemd/gatehouse-fsck.service.in systemd/gatehouse-purge.service.in \
 	systemd/gatehouse-scrub.service.in
 # What images are made of, and the tests.
-EXTRA_DIST += containers .gitattributes .git-blame-ignore-revs tests/clients tests/cluster tests/fuzz/run tests/guides \
-	tools/coverage tests/http tests/monitoring tests/providers tests/quickstart tests/torture tests/web \
-	tools/lib/findings.py tools/lib/statements.py
+EXTRA_DIST += containers .dockerignore .gitattributes .git-blame-ignore-revs tests/ceph tests/clients tests/cluster \
+	tests/fuzz/run tests/guides tests/http tests/monitoring tests/providers tests/quickstart tests/torture tests/web \
+	tools/coverage tools/lib/findings.py tools/lib/statements.py
 CLEANFILES += $(FILLED_IN) conf/gatehouse.conf.sample
 
 # The largest upload: one MiB more than the default of max_file_bytes.
