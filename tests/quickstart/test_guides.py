@@ -2,6 +2,7 @@
 """Readers paste the commands of README.md and of the guides. Here they are run as they stand there, against a quick
 start, and must print what the guides say."""
 
+import re
 
 import pytest
 
@@ -26,6 +27,10 @@ def follow(guide, folder, address):
     transcript.run(steps, folder, ENVIRONMENT, address)
     comparison = transcript.Comparison()
     return steps, [f"{fault}\n{step}" for step in steps for fault in comparison.faults(step)]
+
+
+def commands_of(guide):
+    return "\n".join(step.commands for step in transcript.read((TOP / guide).read_text(encoding="utf-8")))
 
 
 def clone(folder, quickstart):
@@ -72,6 +77,13 @@ def test_the_commands_of_a_guide_print_what_it_says(folder, quickstart, guide):
     steps, faults = follow(guide, place, f"http://127.0.0.1:{quickstart.port}")
     assert all(step.said is None or step.printed for step in steps)
     assert not faults, "\n\n".join(faults)
+
+
+def test_guides_can_be_followed_one_after_the_other():
+    """On one quick start: an account that a guide makes is not there already because of another one."""
+    made = [address for guide in GUIDES
+            for address in sorted(set(re.findall(r'"email": "([^"]+)"', commands_of(guide))))]
+    assert len(made) >= 5 and len(set(made)) == len(made), made
 
 
 @pytest.mark.parametrize("said, printed, good", [
