@@ -2,6 +2,8 @@
 """The sites that `make install` fills in work in every way that docs/installing.md tells to switch on."""
 
 import re
+import socket
+import ssl
 
 import pytest
 import requests
@@ -85,6 +87,29 @@ def test_with_tls_everything_else_is_sent_there_and_told_to_stay(stack, keeper, 
             reply = site.get(asked, plain)
             assert reply.status_code == 308 and reply.headers["Location"] == f"https://{NAME}{asked}", reply.headers
             assert "Strict-Transport-Security" not in reply.headers
+
+
+def suite(site, ciphers):
+    """The cipher suite of a connection by TLS 1.2 that offers these; None: there is none."""
+    context = ssl.create_default_context(cafile=site.folder / "gatehouse.pem")
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(ciphers)
+    with socket.create_connection(("127.0.0.1", site.tls_port), timeout=10) as plain:
+        try:
+            with context.wrap_socket(plain, server_hostname=NAME) as connection:
+                return connection.cipher()[0]
+        except ssl.SSLError:
+            return None
+
+
+def test_a_recorded_connection_cannot_be_read_with_the_key_of_the_certificate(stack, folder):
+    """Forward secrecy. The certificate is one for RSA, whose other key exchange has none."""
+    site = Site(stack, folder, ("tls",))
+    with workers(site, ("worker", "login")), site.running():
+        for ciphers in ("ECDHE+AESGCM", "ECDHE+CHACHA20"):
+            assert suite(site, ciphers).startswith("ECDHE-"), ciphers
+        for ciphers in ("kRSA", "ECDHE+AES:!AESGCM"):
+            assert suite(site, ciphers) is None, ciphers
 
 
 def test_without_tls_nobody_is_sent_anywhere_or_told_to_stay(stack, folder):
