@@ -6,6 +6,7 @@ dist_doc_DATA = \
 	docs/README.md \
 	docs/accounts.md \
 	docs/api.md \
+	docs/asvs.md \
 	docs/backup-drill.md \
 	docs/clients.md \
 	docs/console.md \

@@ -10,8 +10,11 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 CHECKS = TOP / "tools" / "checks"
 COPIED = ("docs", "conf")
+LINKED = ("include", "src", "tests", "tools", "nginx", "apache", "web", "debian", "systemd", "logrotate", "install.mk",
+          "configure.ac", ".clang-tidy")
 PAGE = "docs/gatehouse.conf.5"
 PROMISES = "docs/security-promises.md"
+ASVS = "docs/asvs.md"
 
 
 class Docs(unittest.TestCase):
@@ -26,7 +29,7 @@ class Docs(unittest.TestCase):
             for path in (TOP / name).iterdir():
                 if path.is_file():
                     shutil.copy(path, self.root / name)
-        for name in ("include", "src", "tests", "tools", "nginx", "apache", "configure.ac", ".clang-tidy"):
+        for name in LINKED:
             (self.root / name).symlink_to(TOP / name)
 
     def check(self):
@@ -80,6 +83,28 @@ class Docs(unittest.TestCase):
 
     def test_a_promise_without_a_test_is_a_fault(self):
         self.fault(PROMISES, "`tools/bench soak`", "an hour of soaking", "names no test")
+
+    def test_a_requirement_that_is_missing_twice_or_unknown_is_a_fault(self):
+        self.fault(ASVS, "| 4.3.1 |", "| 4.3.2 |", "4.3.1 is missing", "4.3.2 stands twice")
+        self.fault(ASVS, "| 9.2.4 |", "| 9.2.5 |", "9.2.4 is missing", "9.2.5 is no requirement")
+
+    def test_a_requirement_whose_evidence_is_not_there_is_a_fault(self):
+        self.fault(ASVS, "`src/codec/csv.c`", "`src/codec/tables.c`", "1.2.10: there is no file src/codec/tables.c")
+        self.fault(ASVS, "::formulas_are_text", "::formulas_are_numbers", "has no case formulas_are_numbers")
+        self.fault(ASVS, "one place makes every error's reply (`src/api/error_reply.c`)", "see `api/no_such_test.py`",
+                   "16.5.4: there is no file api/no_such_test.py")
+
+    def test_what_is_held_without_evidence_is_a_fault(self):
+        self.fault(ASVS, "| held | [below](#what-is-logged) |", "| held | we think so |",
+                   "16.1.1: is held, and nothing shows it")
+
+    def test_a_state_that_there_is_not_and_sums_that_are_wrong_are_faults(self):
+        self.fault(ASVS, "| not applicable | no LDAP |", "| fine | no LDAP |", "1.2.6: has the state fine",
+                   "the sums are 345, ")
+
+    def test_cryptography_that_the_inventory_lacks_is_a_fault(self):
+        self.fault(ASVS, "| `src/codec/token_memo.c` |", "| a memory |",
+                   "the inventory of cryptography lacks src/codec/token_memo.c")
 
     def test_without_promises_nothing_was_checked(self):
         (self.root / PROMISES).write_text("# Nothing\n", encoding="utf-8")
