@@ -29,7 +29,6 @@ dist_sql_DATA = sql/001-foundation.sql \
 	sql/014-password-intents.sql \
 	sql/015-password-intents.sql \
 	sql/016-session-mark.sql \
-	sql/017-code-decoy.sql \
 	sql/018-worker-rights.sql \
 	sql/019-address-keys.sql \
 	sql/020-refresh-successors.sql \

@@ -245,7 +245,7 @@ struct database *support_database_worker(void)
 static const struct statement list_tables = {
     "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
     " AND table_type = 'BASE TABLE'"
-    " AND table_name NOT IN ('schema_migration', 'role', 'role_permission', 'change_version', 'code_decoy')"};
+    " AND table_name NOT IN ('schema_migration', 'role', 'role_permission', 'change_version')"};
 
 static void execute(struct database *database, struct arena *arena, const char *sql)
 {

@@ -27,7 +27,7 @@ struct database *support_database_new(void);
 /* The same with the workers' account, which has the rights of store/database/grants.def alone. */
 struct database *support_database_worker(void);
 
-/* Empties every table but schema_migration, role, role_permission, change_version and code_decoy. */
+/* Empties every table but schema_migration, role, role_permission and change_version. */
 void support_database_clear(void);
 
 /*

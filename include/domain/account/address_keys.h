@@ -2,8 +2,9 @@
 /*
  * The comparison keys of stored addresses (codec/address.h), for `gatehousectl migrate`.
  *
- * SQL cannot compute them. A row without a computed key has the address itself as its key: that is right for ASCII
- * addresses and provisional for all others. The functions may be called at any time, while workers run.
+ * SQL cannot compute them. A row that was added by hand has the address itself as its key: that is right for ASCII
+ * addresses in lower case; by all others nobody finds the account. The functions may be called at any time, while
+ * workers run.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_ADDRESS_KEYS_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_ADDRESS_KEYS_H

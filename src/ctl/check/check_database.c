@@ -44,15 +44,15 @@ static struct error *check_principals(struct checks *checks)
                          (long long)different);
 }
 
-/* Accounts that a worker of the version before made, or whose address was changed by hand, after the last migrate. */
+/* Accounts that were added, or whose address was changed, by hand after the last migrate. */
 static struct error *check_address_keys(struct checks *checks)
 {
     size_t count = 0;
     TRY(address_keys_unfilled(checks->service.database, checks->arena, &count));
     if (count == 0)
         return NULL;
-    return error_message(error_plain(checks->arena, ERROR_INTERNAL),
-                         "%zu accounts are found by one spelling of their address only.", count);
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "%zu accounts cannot be found by their address.",
+                         count);
 }
 
 static bool one_account(const struct checks *checks)

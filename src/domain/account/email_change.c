@@ -169,9 +169,8 @@ struct error *email_change_undo(struct database *database, struct arena *arena, 
 
 /* ---- who has an address --------------------------------------------------------------------------- */
 
-/* The second key is that of a row that a worker of the version before added. */
 static const struct statement find_owner = {
-    "SELECT u.id FROM user u WHERE u.email_key IN (?, ?) AND u.id <> ?"
+    "SELECT u.id FROM user u WHERE u.email_key = ? AND u.id <> ?"
     " UNION ALL SELECT NULL FROM email_change c WHERE c.old_key = ? AND c.user_id <> ? AND c.changed_at IS NOT NULL"
     " AND c.expires_at > UTC_TIMESTAMP(3) LIMIT 1"};
 
@@ -180,9 +179,7 @@ struct error *email_change_is_taken(struct database *database, struct arena *are
 {
     struct rows *rows;
     struct database_value key = database_text(address_key(arena, email));
-    TRY(database_query(
-        database, arena, &find_owner,
-        VALUES(key, database_text(address_clean(arena, email)), database_id(user), key, database_id(user)), &rows));
+    TRY(database_query(database, arena, &find_owner, VALUES(key, database_id(user), key, database_id(user)), &rows));
     *taken_out = rows->count != 0;
     *owner_out = rows->count == 0 || rows_is_null(rows, 0, 0) ? id_none : rows_id(rows, 0, 0);
     return NULL;

@@ -21,7 +21,7 @@
 
 static const struct statement find_address = {
     "SELECT u.id, u.organisation_id, u.status, o.status FROM user u"
-    " JOIN organisation o ON o.id = u.organisation_id WHERE u.email_key IN (?, ?) FOR UPDATE"};
+    " JOIN organisation o ON o.id = u.organisation_id WHERE u.email_key = ? FOR UPDATE"};
 
 static const struct statement overwrite_user = {
     "UPDATE user SET phone = ?, first_name = ?, last_name = ?, permissions = ?, updated_at = UTC_TIMESTAMP(3)"
@@ -90,9 +90,7 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
         beginning->organisation->id = beginning->organisation_id;
 
     struct rows *rows;
-    /* The second is the key of a row that a worker of the previous version added. */
-    TRY(database_query(database, arena, &find_address,
-                       VALUES(database_text(address_key(arena, user->email)), database_text(user->email)), &rows));
+    TRY(database_query(database, arena, &find_address, VALUES(database_text(address_key(arena, user->email))), &rows));
     if (rows->count > 0) {
         beginning->outcome = PROVISIONING_TAKEN;
         return rows->count == 1 && is_ours(beginning, rows) ? take_over(database, arena, rows, beginning) : NULL;

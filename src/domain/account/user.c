@@ -87,22 +87,14 @@ static struct user *read_one(struct arena *arena, const struct rows *rows, bool 
 #define FIRST_USER "(SELECT s.id FROM user s ORDER BY s.id LIMIT 1)"
 #define ONE_OF(candidates) "u.id = SUBSTRING(CONCAT(" candidates ", " FIRST_USER "), 1, 16)"
 
-/* The user with that key. One whom nobody sees, such as one who is being made, hides nobody. It reads a row always. */
-#define KEY_CANDIDATE                                                                                                  \
-    "COALESCE((SELECT u.id FROM user u"                                                                                \
-    " WHERE u.id = SUBSTRING(CONCAT(COALESCE((SELECT e.id FROM user e WHERE e.email_key = ?), ''), " FIRST_USER "),"   \
-    " 1, 16) AND u.email_key = ? AND " USER_SEEN "), '')"
+#define CANDIDATE(column) "COALESCE((SELECT k.id FROM user k WHERE k." column " = ?), '')"
 
-/*
- * The address as the version before stored it comes first: rows that its workers added have that for a key until the
- * next migration. Of an ASCII address both are the same.
- */
-static const struct statement find_by_key = {"SELECT " USER_COLUMNS ", " USER_ROLES
-                                             ", u.email_key IN (?, ?) AND " USER_SEEN " FROM user u"
-                                             " WHERE " ONE_OF(KEY_CANDIDATE ", " KEY_CANDIDATE)};
+static const struct statement find_by_key = {"SELECT " USER_COLUMNS ", " USER_ROLES ", u.email_key = ? AND " USER_SEEN
+                                             " FROM user u"
+                                             " WHERE " ONE_OF(CANDIDATE("email_key"))};
 static const struct statement find_by_id = {"SELECT " USER_COLUMNS ", " USER_ROLES ", u.id = ? AND " USER_SEEN
                                             " FROM user u"
-                                            " WHERE " ONE_OF("COALESCE((SELECT k.id FROM user k WHERE k.id = ?), '')")};
+                                            " WHERE " ONE_OF(CANDIDATE("id"))};
 
 static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS
                                           " FROM user u WHERE u.id = ? AND " USER_SEEN};
@@ -117,9 +109,8 @@ struct error *user_find_by_username(struct database *database, struct arena *are
         struct database_value value = database_id(id);
         TRY(database_query(database, arena, &find_by_id, VALUES(value, value), &rows));
     } else {
-        struct database_value typed = database_text(text_lowered(arena, username));
         struct database_value key = database_text(address_key(arena, username));
-        TRY(database_query(database, arena, &find_by_key, VALUES(typed, key, typed, typed, key, key), &rows));
+        TRY(database_query(database, arena, &find_by_key, VALUES(key, key), &rows));
     }
     struct user *user = read_one(arena, rows, false);
     *user_out = user != NULL && rows_boolean(rows, 0, USER_COLUMN_COUNT + 1) ? user : NULL;

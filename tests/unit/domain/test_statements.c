@@ -25,7 +25,7 @@ static const struct {
     {"user_list.c:each_user", "the operator's commands go over everyone"},
     {"file.c:find_any", "staff who hold `a` (audited)"},
     {"file.c:FROM_EACH", "binds the organisation, but for staff who hold `a` (audited)"},
-    {"user.c:KEY_CANDIDATE", "login: there is no caller whose organisation could bind"},
+    {"user.c:CANDIDATE", "login: there is no caller whose organisation could bind"},
     {"link_key.c:find_linked", "the signed link names the file; nobody calls"},
     {"file_link.c:find_linked", "the signed link names its row; nobody calls"},
     {"file_link.c:count_use", "the signed link names its row; nobody calls"},
