@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- The built-in role groups (specification, part 2; contract, section 2). No endpoint edits them.
+-- The built-in roles (docs/permissions.md). No endpoint edits them.
 
 INSERT INTO role (id, description) VALUES
     ('owner', 'Owner of the organisation: everything in it'),

@@ -3,8 +3,8 @@
 
 -- `active_key` makes "the same file twice" (organisation, user, bucket, type, name and bytes, active) impossible,
 -- whoever writes the row; archived rows have none. `tags` holds the tags in the order given, one a line. `file_listing`
--- carries the order of listings, newest first, and after it all that they filter by, so that what a filter leaves out is
--- passed over inside the index.
+-- is in the order of listings, newest first. It also has every column that they filter by, so the server skips rows inside
+-- the index.
 CREATE TABLE file (
     id BINARY(16) NOT NULL,
     organisation_id BINARY(16) NOT NULL,

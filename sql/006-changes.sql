@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- What every process must learn of before it answers another request: evictions from the service cache, new secrets, new
 -- settings. change_version has one row, whose lock puts the log's rows in the order in which they are committed; every
--- request reads it together with its caller. The first version is the time of the installation, so that a cache file that
--- another database's service has left behind is never taken for this one's.
+-- request reads it together with its caller. The first version is the time of the installation. So a cache file that
+-- belongs to another database is never taken for the cache of this one.
 
 CREATE TABLE change_version (
     id TINYINT UNSIGNED NOT NULL,

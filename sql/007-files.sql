@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- Quotas, bytes that are there once, links.
+-- Quotas, bytes that are stored once, links.
 
--- What the rows of `file` add up to for each organisation, archived ones included, since their bytes are kept. Whoever
--- adds or deletes rows of `file` keeps it up in the same transaction, so that quotas hold whoever uploads at once.
+-- What the rows of `file` add up to for each organisation, archived ones included, since their bytes are kept. The
+-- transaction that adds or deletes rows of `file` updates it, so that quotas hold when several people upload at once.
 CREATE TABLE file_usage (
     organisation_id BINARY(16) NOT NULL,
     bytes BIGINT UNSIGNED NOT NULL DEFAULT 0,

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MIT
--- What the operator's long commands share: who is at work, where they stopped, and bytes that are to go.
+-- What the operator's long commands share: who is running, where a run stopped, and which bytes are still to be deleted.
 
--- A lease a name: whoever holds it renews it before `held_until`, so that a holder that died is forgotten by itself. A
--- row and not the server's named locks, because those know nothing of the other nodes of a cluster. `position` is where
+-- One lease for each name. The holder renews it before `held_until`; the lease of a holder that died ends by itself. It
+-- is a row, because the server's named locks hold on one node of a cluster only. `position` is where
 -- an interrupted run may be taken up again.
 CREATE TABLE maintenance (
     name VARCHAR(32) NOT NULL,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- The system settings document (specification, part 2): one whole document a row, never changed, so that no writer and no
--- crash can leave half of one. The newest row that can be read holds; `document` is {"logging":{"level":…,"filter":…}}.
+-- The system settings document. Each row is one whole document and is never changed, so no writer and no crash can leave
+-- half of one. The newest row that can be read holds; `document` is {"logging":{"level":…,"filter":…}}.
 -- A row's user_id is NULL when the operator's command wrote it.
 CREATE TABLE settings (
     version BIGINT UNSIGNED NOT NULL,

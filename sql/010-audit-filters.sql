@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- An index for each pair of filters on the audit trail, in its order: with the indexes of single filters alone, asking for
--- something rare of somebody busy read every row of theirs (some ten seconds with five million rows).
+-- An index for each pair of filters on the audit trail, in its order. With the indexes of single filters alone, a search
+-- for a rare action of a busy user read every row of that user (some ten seconds with five million rows).
 
 ALTER TABLE audit
     ADD KEY audit_organisation_action (organisation_id, action, id),

@@ -4,16 +4,16 @@
 -- A request needs the states of user and organisation, the user's own permissions and the permissions of the user's roles,
 -- which lie in five tables. The join over them costs the server more than everything else in a request. So triggers keep
 -- the answer ready: whoever changes one of those tables, the prompt of the database included, changes what stands here in
--- the same transaction, and the next request sees it. Nothing here is a truth of its own; `gatehousectl check` compares
--- and `gatehousectl migrate` makes it anew.
+-- the same transaction, and the next request sees it. These rows are copies only: `gatehousectl check` compares
+-- them with their sources, and `gatehousectl migrate` makes them anew.
 --
 -- Each column follows one table only, and is worked out again from that table's rows, read with a lock: of two
 -- transactions that touch the same answer, whoever comes second waits for the first and sees what it did, at every
 -- isolation level (or one of them is told of a deadlock). What follows several rows, roles and permissions, is written as
 -- LENGTH:TEXT LENGTH:TEXT ... so that no text can be taken for another, whatever it holds.
 --
--- Triggers do not fire on TRUNCATE; `principal_guard` is there to be in its way. Past it, and past the triggers, leads only
--- foreign_key_checks = 0.
+-- Triggers do not fire on TRUNCATE, so the foreign key of `principal_guard` forbids it. Only foreign_key_checks = 0 goes past
+-- that and past the triggers.
 
 CREATE TABLE principal (
     user_id BINARY(16) NOT NULL,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Accounts and sessions at an identity provider outside the house: what is ours to say of them.
+-- Accounts and sessions at a remote identity provider: what Gatehouse stores about them.
 
--- By the provider's own name of an account.
+-- Finds an account by the provider's name of it.
 ALTER TABLE user ADD KEY user_subject (provider_subject);
 
 CREATE TABLE outside_account (

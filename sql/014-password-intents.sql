@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- A change of a password at a provider outside the house is written down before it is asked for, since its answer may be lost.
+-- A change of a password at a remote provider is written down before the provider is asked, since its answer may be lost.
 
 ALTER TABLE outside_account
     -- When it was asked for; NULL: every answer is known.

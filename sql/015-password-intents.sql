@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- Of several changes of one password each is written down by itself, and asked about for as long as may be.
+-- Each of several changes of one password is written down by itself. The job runner asks about it until the answer is known.
 
 CREATE TABLE outside_intent (
     id BINARY(16) NOT NULL,

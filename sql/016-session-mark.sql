@@ -1,19 +1,19 @@
 -- SPDX-License-Identifier: MIT
--- An authorised request need not read the session's row again while the mark beside its user is the one with which the
--- session was good: `principal.session_mark` is renewed, in the same transaction, by whatever takes something from a session
--- of the user that has not ended, the prompt of the database included: its end, an earlier expiry, another id or user, its
--- removal. What a session gains (a new one, a later expiry) needs no mark, since a process remembers good sessions only, until
--- their expiry and for a minute at most.
+-- A process remembers for a minute at most that a session was good, and the mark of the session's user at that moment
+-- (`principal.session_mark`). While the mark is the same, a request need not read the session's row again. Triggers renew the
+-- mark in the transaction that takes something from a session that has not ended: its end, an earlier expiry, another id or
+-- user, its removal; also if somebody does that at the prompt of the database. A new session or a later expiry needs no new
+-- mark, since processes remember good sessions only.
 --
--- A mark is a UUID, so that none comes back, but with a copy of the data that is put back: then a process forgets with its
--- connection, `gatehousectl migrate` and `restore` renew all marks, and a minute does. One row is written for a session,
--- however many the user has, and none for what is removed long after its expiry (SYSDATE() knows no SET timestamp; the hours
--- are more than any time zone's). So a logout takes its session and then the principal, disabling a user the principal
--- and then the sessions: where the two meet, the one that the server picks is rolled back and the service runs it again. Who
--- ends a session waits for whoever holds its user's principal.
+-- A mark is a UUID, so no mark comes back, unless a copy of the data is put back. Then `gatehousectl migrate` and `restore`
+-- renew all marks, and processes forget at the end of their connection or after a minute. Each end of a session writes one
+-- row, however many sessions the user has. The removal of a session that expired long ago writes none (SYSDATE() ignores SET
+-- timestamp; the hours are more than the difference of any two time zones). A logout locks its session and then the principal; disabling a user locks the
+-- principal and then the sessions. If the two meet, the server rolls one of them back, and the service runs it again. Whoever
+-- ends a session waits for the holder of its user's principal.
 -- A statement that changes `session` cannot read `principal` (error 1442).
 --
--- Triggers do not fire on TRUNCATE; `session_guard` is there to be in its way.
+-- Triggers do not fire on TRUNCATE, so the foreign key of `session_guard` forbids it.
 
 ALTER TABLE principal ADD COLUMN session_mark BINARY(16) NOT NULL DEFAULT '';
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- The workers' account may read `principal` and the roles, and write neither. Where what the triggers keep is not what users
 -- and roles say, the job runner inserts a row here, and the triggers of this table, which run with the rights of the account
--- that made them, work everything out again. They read the truth alone, so nobody gains anything by a row.
+-- that made them, work everything out again. They read users and roles only, so a row that is inserted here gives nobody a right.
 
 CREATE TABLE principal_repair (
     id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT,

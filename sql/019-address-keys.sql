@@ -3,8 +3,7 @@
 -- work out. `gatehousectl migrate` does it after these statements, for addresses that are not ASCII; the key of an ASCII
 -- address is the address itself. Before the statements it has named the accounts whose keys would be the same, and stopped.
 --
--- A worker of the version before does not know the column and leaves the default, under which its own accounts are found as
--- that version found them. The next `gatehousectl migrate` works out the key of such a row.
+-- A row that is added by hand has its address for a key. The next `gatehousectl migrate` works out the right one.
 
 ALTER TABLE user ADD COLUMN email_key VARCHAR(254) NOT NULL DEFAULT (email), ADD UNIQUE KEY user_email_key (email_key);
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT
--- A refresh token has one successor. What makes the successor again for who sends the spent token a second time is the salt;
--- it is worth nothing without the token, which is not stored, and the service's secret.
+-- A refresh token has one successor. A client that sends a spent token a second time gets the same successor, which is
+-- worked out from the token, the service's secret and this salt. The token itself is not stored.
 --
 -- `generation` numbers the tokens of a session, so that a session has a bounded number of them.
 ALTER TABLE identity_refresh

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- Whatever queues a mail is bounded, and mails with codes are sent before all others.
+-- Each request that queues a mail is bounded, and mails with codes are sent before all others.
 
--- 0: a mail with a code or a temporary password; 1: a question that may lead to one; 2: all else. What a worker of the
--- version before adds counts as the first.
+-- 0: a mail with a code or a temporary password; 1: a question that may lead to one; 2: all else.
 ALTER TABLE outbox
     ADD COLUMN priority TINYINT UNSIGNED NOT NULL DEFAULT 0 AFTER kind,
     ADD KEY outbox_priority (status, priority, next_attempt_at);
