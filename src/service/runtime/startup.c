@@ -62,7 +62,14 @@ struct error *startup_load(struct arena *arena, const char *option, const char *
      * Writing to a file that has reached the limit of its size, the log above all, must fail and not end the process.
      */
     (void)signal(SIGXFSZ, SIG_IGN);
-    TRY(configuration_load(arena, find_file(option), configuration_out));
+    const char *path = find_file(option);
+    struct error *error = configuration_load(arena, path, configuration_out);
+    if (error != NULL && path == NULL)
+        error = error_message(error,
+                              "The configuration is not valid: no file is named (--config, GATEHOUSE_CONFIG), and %s"
+                              " does not exist.",
+                              configuration_path(NULL));
+    TRY(error);
     const struct configuration *configuration = *configuration_out;
     if (program == NULL) {
         log_set_level(level);

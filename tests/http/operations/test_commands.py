@@ -142,6 +142,13 @@ def test_the_configuration_may_be_named_before_or_behind_the_command(stack, tmp_
         assert done.returncode == 1 and missing in done.stderr and done.stdout == "", words
 
 
+def test_who_names_no_configuration_is_told_so(stack):
+    done = run(stack, "settings", "get")
+    assert done.returncode == 1 and "service.base_url: must be set" in done.stderr
+    assert re.search(r"no file is named \(--config, GATEHOUSE_CONFIG\), and /\S+/gatehouse.conf does not exist",
+                     done.stderr), done.stderr
+
+
 def test_without_a_command_there_is_help_and_a_failure(stack):
     done = run(stack)
     assert done.returncode == 2 and done.stdout == "" and "usage:" in done.stderr

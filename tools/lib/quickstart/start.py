@@ -192,5 +192,6 @@ Gatehouse is running.
   E-mails         {known["mailDirectory"]}
   Logs            {known["logDirectory"]}{accounts}
   Configuration   {known["configuration"]}
+  Operator        {known["gatehousectl"]} --config {known["configuration"]}
   For programs    {path}
 """)
