@@ -15,6 +15,9 @@ struct arena;
 struct digest;
 struct running_digest;
 
+/* Starts OpenSSL with what its configuration names, for a process that may load no library later. */
+void digest_load(void);
+
 /* The digest of `length` bytes. When the library has no memory, the process ends. */
 void digest_sha256(const void *bytes, size_t length, uint8_t digest_out[DIGEST_BYTES]);
 

@@ -84,6 +84,11 @@ struct http_client_answer {
 };
 
 /*
+ * Starts libcurl, for a process that may load no library later. False where it cannot be; then the first client fails.
+ */
+bool http_client_load(void);
+
+/*
  * Makes a client that keeps its connections for the next call. It lives as long as the arena (the process's own).
  * `ca_file` (may be NULL) names certificates that are trusted in place of the system's. INTERNAL when libcurl does not
  * start.

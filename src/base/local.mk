@@ -22,7 +22,7 @@ libghbase_a_SOURCES = \
 	include/base/name.h src/base/name.c \
 	include/base/network.h src/base/network.c \
 	include/base/sandbox/sandbox.h src/base/sandbox/sandbox.c src/base/sandbox/sandbox_int.h \
-	src/base/sandbox/calls.c src/base/sandbox/landlock.c \
+	src/base/sandbox/calls.c src/base/sandbox/landlock.c src/base/sandbox/libraries.c \
 	include/base/secret.h src/base/secret.c \
 	include/base/text.h src/base/text.c
 libghbase_a_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS) $(SECCOMP_CFLAGS)

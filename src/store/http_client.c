@@ -39,6 +39,11 @@ static void release(void *argument)
     curl_easy_cleanup(argument);
 }
 
+bool http_client_load(void)
+{
+    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
+
 struct error *http_client_new(struct arena *arena, const char *ca_file, struct http_client **client_out)
 {
     struct http_client *client = arena_alloc(arena, sizeof *client);

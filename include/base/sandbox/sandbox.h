@@ -8,6 +8,9 @@
  * mount or by renaming, this process may not look into that one: sandbox_is_outdated() tells so, and a new process must
  * take over.
  *
+ * Nothing becomes code behind the walls: neither memory nor a file can be mapped to be run. So every library must be
+ * loaded before, those of the C library by sandbox_load_libraries().
+ *
  * A helper process gives up more: it has a shorter list of calls, and bounds on memory and processor time.
  *
  * For the main thread, before there is another one.
@@ -68,6 +71,12 @@ struct sandbox_walls sandbox_offered(void);
  */
 void sandbox_allow_path(struct sandbox_plan *plan, const char *path, enum sandbox_access access, bool watched);
 void sandbox_allow_port(struct sandbox_plan *plan, int64_t port);
+
+/*
+ * Loads what the C library would load later: the modules by which `nsswitch`, a file as /etc/nsswitch.conf, has hosts
+ * looked up, and what ends threads. Once, before the walls are raised.
+ */
+void sandbox_load_libraries(const char *nsswitch);
 
 /* Raises every wall that the kernel offers, and tells which ones hold. */
 struct sandbox_walls sandbox_raise(const struct sandbox_plan *plan);

@@ -52,6 +52,12 @@ struct error *database_options_load(struct arena *arena, const struct configurat
                                     struct database_options *options_out);
 
 /*
+ * Loads the client library's plugins, by which accounts sign in, for a process that may load nothing later. A server
+ * that asks for another one, or for one that is not installed, cannot be connected to; the log says so then.
+ */
+void database_load_plugins(void);
+
+/*
  * A handle that connects at its first use; everything in `options` is copied. Heap; released with
  * database_free().
  */

@@ -72,9 +72,12 @@ static const char *const keeper[] = {
     "rt_sigprocmask", "seccomp", "set_robust_list", "set_tid_address", "setrlimit", "wait4",
 };
 
-/* What an address or leak sanitizer needs besides, to look through its own process when it ends. */
+/*
+ * What an address or leak sanitizer needs besides, to look through its own process when it ends. It makes no code: that
+ * is refused with it as well.
+ */
 static const char *const allowed_to_sanitizers[] = {
-    "kill", "prctl", "process_vm_readv", "ptrace", "clone", "mprotect", "prlimit64", "arch_prctl", "getpid", "gettid",
+    "kill", "prctl", "process_vm_readv", "ptrace", "clone", "prlimit64", "arch_prctl", "getpid", "gettid",
     "rt_sigprocmask", "sched_yield", "sigaltstack", "write",
 };
 
@@ -122,11 +125,9 @@ static const struct condition conditions[] = {
     {"ioctl", 1, WHOLE, FIONREAD},
     {"ioctl", 1, WHOLE, FIONBIO},
     {"ioctl", 1, WHOLE, TCGETS},
-    {"kill", 1, WHOLE, 0}, /* whether a process lives */
-    {"mmap", 2, PROT_EXEC, 0},
-    {"mmap", 2, PROT_EXEC | PROT_WRITE, PROT_EXEC}, /* a library that is loaded late */
+    {"kill", 1, WHOLE, 0},     /* whether a process lives */
+    {"mmap", 2, PROT_EXEC, 0}, /* nothing becomes code: all libraries are loaded */
     {"mmap2", 2, PROT_EXEC, 0},
-    {"mmap2", 2, PROT_EXEC | PROT_WRITE, PROT_EXEC},
     {"mprotect", 2, PROT_EXEC, 0},
     {"prctl", 0, WHOLE, PR_SET_NAME},
     {"prctl", 0, WHOLE, PR_GET_NAME},
@@ -143,6 +144,10 @@ static const struct condition conditions_of_sniffer[] = {
     {"mmap", 2, PROT_EXEC, 0},
     {"mmap2", 2, PROT_EXEC, 0},
     {"sendmsg", 2, MSG_FASTOPEN, 0},
+};
+
+static const struct condition conditions_of_sanitizers[] = {
+    {"mprotect", 2, PROT_EXEC, 0},
 };
 
 static const struct condition conditions_of_keeper[] = {
@@ -227,7 +232,8 @@ static bool add_deadly(scmp_filter_ctx filter)
 {
     if (!SANDBOX_SANITIZED)
         return add_all(filter, SCMP_ACT_KILL_PROCESS, deadly, LENGTH(deadly));
-    return add_all(filter, SCMP_ACT_ALLOW, allowed_to_sanitizers, LENGTH(allowed_to_sanitizers));
+    return add_all(filter, SCMP_ACT_ALLOW, allowed_to_sanitizers, LENGTH(allowed_to_sanitizers)) &&
+           add_conditions(filter, conditions_of_sanitizers, LENGTH(conditions_of_sanitizers));
 }
 
 static bool add_sniffer(scmp_filter_ctx filter)

@@ -29,12 +29,15 @@ static struct {
 
 void sandbox_allow_path(struct sandbox_plan *plan, const char *path, enum sandbox_access access, bool watched)
 {
-    if (path == NULL || plan->path_count == SANDBOX_PATHS_MAX)
+    if (path == NULL)
         return;
     for (size_t i = 0; i < plan->path_count; i++)
-        if (plan->paths[i].access == access && strcmp(plan->paths[i].path, path) == 0)
+        if (plan->paths[i].access == access && strcmp(plan->paths[i].path, path) == 0) {
+            plan->paths[i].watched = plan->paths[i].watched || watched;
             return;
-    plan->paths[plan->path_count++] = (struct sandbox_path){path, access, watched};
+        }
+    if (plan->path_count < SANDBOX_PATHS_MAX)
+        plan->paths[plan->path_count++] = (struct sandbox_path){path, access, watched};
 }
 
 void sandbox_allow_port(struct sandbox_plan *plan, int64_t port)

@@ -12,14 +12,18 @@
 #include "base/folder.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "codec/digest.h"
+#include "store/database/database.h"
 #include "store/database/host_list.h"
+#include "store/http_client.h"
 
 #define DNS_PORT 53
 #define HTTPS_PORT 443
+#define NSSWITCH "/etc/nsswitch.conf"
 
 /* ---- files --------------------------------------------------------------------------------------- */
 
-/* What the C library, OpenSSL and libcurl read when they look up a name, load a library or verify a certificate. */
+/* What the C library, OpenSSL and libcurl read when they look up a name or verify a certificate. */
 static const char *const system_paths[] = {
     "/dev/null",
     "/dev/random",
@@ -30,7 +34,7 @@ static const char *const system_paths[] = {
     "/etc/hosts",
     "/etc/ld.so.cache",
     "/etc/localtime",
-    "/etc/nsswitch.conf",
+    NSSWITCH,
     "/etc/pki/ca-trust",
     "/etc/pki/tls/certs",
     "/etc/protocols",
@@ -150,6 +154,8 @@ static void plan_files(struct arena *arena, const struct configuration *configur
         sandbox_allow_path(plan, system_paths[i], SANDBOX_READ, false);
     allow_reading(arena, plan, "/etc/hosts");
     allow_reading(arena, plan, "/etc/resolv.conf");
+    /* A module that it names anew is loaded by a new process only. */
+    allow_reading(arena, plan, NSSWITCH);
 }
 
 /* ---- connections --------------------------------------------------------------------------------- */
@@ -232,6 +238,16 @@ void confinement_plan(struct arena *arena, const struct configuration *configura
     plan_ports(arena, configuration, plan_out);
 }
 
+/* Behind the walls no file becomes code. What a library loads at its first use, it loads here. */
+static void load_libraries(void)
+{
+    sandbox_load_libraries(NSSWITCH);
+    digest_load();
+    if (!http_client_load())
+        LOG(ERROR, WORKER, "libcurl could not be started");
+    database_load_plugins();
+}
+
 void confinement_enter(struct arena *arena, const struct configuration *configuration)
 {
     if (!configuration->service.sandbox) {
@@ -239,6 +255,7 @@ void confinement_enter(struct arena *arena, const struct configuration *configur
         return;
     }
     struct sandbox_plan *plan = arena_alloc(arena, sizeof *plan);
+    load_libraries();
     /* Whatever asks for the local time later finds the zone in memory. */
     tzset();
     /* The folder of mails that are only written is made with the first of them; its parent may not be written. */

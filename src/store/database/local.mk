@@ -16,6 +16,7 @@ libghstore_database_a_SOURCES = \
 	src/store/database/migrate.c \
 	src/store/database/migrate_provision.c \
 	src/store/database/node.c \
+	src/store/database/plugins.c \
 	src/store/database/prepared.c \
 	src/store/database/retry.c \
 	include/store/database/row_lock.h \

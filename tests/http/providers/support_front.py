@@ -33,14 +33,14 @@ def _name(text):
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
-def _certificate(subject, key, issuer, issuer_key, days, host=None):
+def _certificate(subject, key, issuer, issuer_key, days, hosts=()):
     now = datetime.datetime.now(datetime.timezone.utc)
     builder = x509.CertificateBuilder().subject_name(_name(subject)).issuer_name(_name(issuer)).public_key(
         key.public_key()).serial_number(x509.random_serial_number()).not_valid_before(
             now - datetime.timedelta(days=10)).not_valid_after(now + datetime.timedelta(days=days))
-    builder = builder.add_extension(x509.BasicConstraints(ca=host is None, path_length=None), critical=True)
-    if host is not None:
-        builder = builder.add_extension(x509.SubjectAlternativeName([host]), critical=False)
+    builder = builder.add_extension(x509.BasicConstraints(ca=not hosts, path_length=None), critical=True)
+    if hosts:
+        builder = builder.add_extension(x509.SubjectAlternativeName(hosts), critical=False)
     return builder.sign(issuer_key, hashes.SHA256())
 
 
@@ -56,15 +56,15 @@ def _pem(folder, name, certificate, key=None):
 
 def contexts(folder):
     """The path of the authority that is trusted, and a server's context for each kind of certificate."""
-    here = x509.IPAddress(ipaddress.ip_address(HOST))
-    elsewhere = x509.DNSName("elsewhere.example")
+    here = [x509.IPAddress(ipaddress.ip_address(HOST)), x509.DNSName("localhost")]
+    elsewhere = [x509.DNSName("elsewhere.example")]
     keys = {name: ec.generate_private_key(ec.SECP256R1()) for name in ("authority", "stranger", "server")}
     authority = _pem(folder, "authority.pem", _certificate("authority", keys["authority"], "authority",
                                                            keys["authority"], 30))
     found = {}
-    for kind, issuer, days, host in (("good", "authority", 30, here), ("unknown authority", "stranger", 30, here),
-                                     ("another name", "authority", 30, elsewhere), ("expired", "authority", -1, here)):
-        certificate = _certificate("server", keys["server"], issuer, keys[issuer], days, host)
+    for kind, issuer, days, hosts in (("good", "authority", 30, here), ("unknown authority", "stranger", 30, here),
+                                      ("another name", "authority", 30, elsewhere), ("expired", "authority", -1, here)):
+        certificate = _certificate("server", keys["server"], issuer, keys[issuer], days, hosts)
         found[kind] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         found[kind].load_cert_chain(_pem(folder, kind.replace(" ", "-") + ".pem", certificate, keys["server"]))
     return authority, found

@@ -28,6 +28,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/base/sandbox/test_sandbox.c \
 	tests/unit/base/sandbox/test_sandbox_duties.c \
 	tests/unit/base/sandbox/test_sandbox_faults.c \
+	tests/unit/base/sandbox/test_sandbox_libraries.c \
 	tests/unit/base/test_secret.c \
 	tests/unit/base/test_text.c
 tests_unit_test_base_CPPFLAGS = $(unit_cppflags)

@@ -24,6 +24,7 @@
     X(sandbox)                                                                                                         \
     X(sandbox_duties)                                                                                                  \
     X(sandbox_faults)                                                                                                  \
+    X(sandbox_libraries)                                                                                               \
     X(secret)                                                                                                          \
     X(text)                                                                                                            \
     X(upload_slots)

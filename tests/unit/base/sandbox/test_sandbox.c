@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,6 +28,37 @@
 #include "harness.h"
 
 /* ---- probes ---- */
+
+/* Bytes that a process has written become code in one of these ways, or in none. */
+
+#define PAGE 4096
+
+static int maps(int protection, int fd)
+{
+    int flags = MAP_PRIVATE | (fd < 0 ? MAP_ANONYMOUS : 0);
+    return mmap(NULL, PAGE, protection, flags, fd, 0) == MAP_FAILED ? -1 : 0;
+}
+
+static int maps_a_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -1 : maps(PROT_READ | PROT_EXEC, fd);
+}
+
+static int maps_what_it_wrote(void)
+{
+    int fd = open(walls_path(stand.inside, "code"), O_RDWR | O_CREAT | O_CLOEXEC, 0700);
+    return fd < 0 || ftruncate(fd, PAGE) != 0 ? -1 : maps(PROT_READ | PROT_EXEC, fd);
+}
+
+/* Written first, run later; by mprotect(), or with a key of protection. */
+static int turns_into_code(long number)
+{
+    void *memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return -1;
+    return syscall(number, memory, (size_t)PAGE, (long)(PROT_READ | PROT_EXEC), -1L) < 0 ? -1 : 0;
+}
 
 /* Landlock looks at connect() on a socket of TCP. These reach a port in other ways. */
 
@@ -82,6 +114,7 @@ static char *const no_arguments[] = {NULL};
 
 PROBE(open_the_password_file, walls_open("/etc/passwd", O_RDONLY))
 PROBE(open_memory_of_another, walls_open("/proc/1/mem", O_RDWR))
+PROBE(open_its_own_memory, walls_open("/proc/self/mem", O_RDWR))
 PROBE(open_a_disk, walls_open("/dev/sda", O_RDONLY | O_CREAT))
 PROBE(list_a_folder_outside, walls_open("/home", O_RDONLY | O_DIRECTORY))
 PROBE(read_outside, walls_open(walls_path(stand.outside, "there"), O_RDONLY))
@@ -107,8 +140,14 @@ PROBE(end_the_parent_by_its_thread, syscall(SYS_tgkill, stand.parent, stand.pare
 PROBE(kill_the_parent_by_its_thread, syscall(SYS_tgkill, stand.parent, stand.parent, SIGKILL) < 0 ? -1 : 0)
 PROBE(have_the_parent_signalled, fcntl(STDIN_FILENO, F_SETOWN, stand.parent))
 PROBE(choose_the_signal, fcntl(STDIN_FILENO, F_SETSIG, SIGKILL))
-PROBE(map_memory_to_write_and_run,
-      mmap(NULL, 4096, PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0)
+PROBE(map_memory_to_write_and_run, maps(PROT_WRITE | PROT_EXEC, -1))
+PROBE(map_memory_to_read_and_run, maps(PROT_READ | PROT_EXEC, -1))
+PROBE(map_memory_to_run_alone, maps(PROT_EXEC, -1))
+PROBE(map_a_file_to_run, maps_a_file("/usr/lib/os-release"))
+PROBE(map_a_file_that_it_wrote_to_run, maps_what_it_wrote())
+PROBE(turn_memory_into_code, turns_into_code(SYS_mprotect))
+PROBE(turn_memory_into_code_with_a_key, turns_into_code(SYS_pkey_mprotect))
+PROBE(share_memory_that_can_be_run, shmget(IPC_PRIVATE, PAGE, IPC_CREAT | 0700) < 0 ? -1 : 0)
 PROBE(enter_a_namespace, syscall(SYS_clone, (long)(CLONE_NEWUSER | SIGCHLD), 0L, 0L, 0L, 0L) < 0 ? -1 : 0)
 PROBE(run_a_program, execve("/bin/true", no_arguments, no_arguments))
 PROBE(trace_a_process, ptrace(PTRACE_ATTACH, stand.parent, NULL, NULL) < 0 ? -1 : 0)
@@ -140,6 +179,7 @@ struct probe {
 static const struct probe probes[] = {
     ROW(open_the_password_file, END_DENIED, 2),
     ROW(open_memory_of_another, END_DENIED, 2),
+    ROW(open_its_own_memory, END_DENIED, 2),
     ROW(open_a_disk, END_DENIED, 2),
     ROW(list_a_folder_outside, END_DENIED, 2),
     ROW(read_outside, END_DENIED, 2),
@@ -166,6 +206,13 @@ static const struct probe probes[] = {
     ROW(have_the_parent_signalled, END_DENIED, 0),
     ROW(choose_the_signal, END_DENIED, 0),
     ROW(map_memory_to_write_and_run, END_DENIED, 0),
+    ROW(map_memory_to_read_and_run, END_DENIED, 0),
+    ROW(map_memory_to_run_alone, END_DENIED, 0),
+    ROW(map_a_file_to_run, END_DENIED, 0),
+    ROW(map_a_file_that_it_wrote_to_run, END_DENIED, 0),
+    ROW(turn_memory_into_code, END_DENIED, 0),
+    ROW(turn_memory_into_code_with_a_key, END_DENIED, 0),
+    ROW(share_memory_that_can_be_run, END_DENIED, 0),
     ROW(enter_a_namespace, SANDBOX_SANITIZED ? END_OTHER : END_DENIED, 0),
     ROW(run_a_program, END_KILLED, 0),
     ROW(trace_a_process, END_KILLED, 0),

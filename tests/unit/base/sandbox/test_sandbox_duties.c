@@ -253,6 +253,13 @@ static void a_plan_holds_each_thing_once(void **state)
     sandbox_allow_path(&plan, "/a", SANDBOX_READ, true);
     sandbox_allow_path(&plan, "/a", SANDBOX_WRITE, true);
     assert_int_equal(plan.path_count, 2);
+    /* Who wants it watched gets that, also where somebody else did not. */
+    sandbox_allow_path(&plan, "/b", SANDBOX_READ, false);
+    assert_false(plan.paths[2].watched);
+    sandbox_allow_path(&plan, "/b", SANDBOX_READ, true);
+    sandbox_allow_path(&plan, "/b", SANDBOX_READ, false);
+    assert_int_equal(plan.path_count, 3);
+    assert_true(plan.paths[2].watched);
     sandbox_allow_port(&plan, 0);
     sandbox_allow_port(&plan, -1);
     sandbox_allow_port(&plan, 65536);

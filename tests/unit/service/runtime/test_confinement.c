@@ -67,6 +67,21 @@ static void folders_are_written_or_only_read(void **state)
         assert_true(!plan->paths[i].watched || strcmp(plan->paths[i].path, "/srv/gate/files") != 0);
 }
 
+/* A rule of Landlock belongs to the file that was there; another one in its place could not be read. */
+static void files_of_the_name_service_that_are_replaced_are_noticed(void **state)
+{
+    static const char *const paths[] = {"/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf"};
+    const struct sandbox_plan *plan = plan_of(harness_arena(state), BASE);
+    size_t found = 0;
+    for (size_t i = 0; i < plan->path_count; i++)
+        for (size_t j = 0; j < sizeof paths / sizeof *paths; j++)
+            if (strcmp(plan->paths[i].path, paths[j]) == 0) {
+                assert_true(plan->paths[i].watched);
+                found++;
+            }
+    assert_int_equal(found, sizeof paths / sizeof *paths);
+}
+
 static void a_mail_folder_is_only_opened_where_mails_go_to_files(void **state)
 {
     const struct sandbox_plan *plan =
@@ -180,6 +195,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_a_link_in_a_folder_of_everybody_points_to_is_opened_alone),
     HARNESS_TEST(a_pool_of_cognito_is_asked_by_https),
     HARNESS_TEST(folders_are_written_or_only_read),
+    HARNESS_TEST(files_of_the_name_service_that_are_replaced_are_noticed),
     HARNESS_TEST(a_mail_folder_is_only_opened_where_mails_go_to_files),
     HARNESS_TEST(a_bucket_needs_its_spool_and_its_ports),
     HARNESS_TEST(what_a_link_points_to_can_be_read),
