@@ -15,7 +15,9 @@
 struct arena;
 struct database;
 struct error;
-struct link_target;
+struct file_record;
+struct link_key;
+struct principal;
 
 struct file_link {
     struct id id;
@@ -32,10 +34,17 @@ struct error *file_link_insert(struct database *database, struct arena *arena, c
                                int64_t end);
 
 /*
- * What a link with a row needs, in one round trip, as link_key_find_target(). All but the version is NULL unless the
- * row, the key, the file and the maker exist, and the file and its organisation are active. The ids come from a link:
- * trust nothing until its signature was verified.
+ * What a link needs, in one round trip: its key, the file that it opens, what its maker may do now, and the version of
+ * the last change (domain/change_log.h). `key`, `file` and `maker` are NULL unless the row and all of them exist, and
+ * the file and its organisation are active. The ids come from a link: trust nothing until its signature was verified.
  */
+struct link_target {
+    int64_t change_version;
+    struct link_key *key;
+    struct file_record *file;
+    struct principal *maker; /* without a session; may be disabled */
+};
+
 struct error *file_link_find_target(struct database *database, struct arena *arena, struct id key, struct id link,
                                     struct link_target *target_out);
 

@@ -12,9 +12,6 @@
  * revokes one link; all links of a key end when the key is deleted. Key, row, file and maker are read together, so on
  * every worker and host a change of them holds from the next request on.
  *
- * Links of the form before (116 characters) have no row: they name the file and the maker themselves. They open until
- * their time is over, at most a week, and can be neither listed nor revoked one by one.
- *
  * A process keeps the keys that it has used (service/runtime/link_key_cache.h). So a forged link under a known key
  * costs no round trip, and a good link costs one. Its use is counted after the reply was sent.
  */
@@ -31,7 +28,6 @@
 #define SIGNED_LINK_SECONDS_MAX 604800
 #define SIGNED_LINK_SECONDS_DEFAULT 3600
 #define SIGNED_LINK_TOKEN_CHARACTERS 96
-#define SIGNED_LINK_TOKEN_CHARACTERS_BEFORE 116 /* of a link without a row */
 
 struct arena;
 struct caller;
@@ -50,7 +46,7 @@ struct error *signed_link_make(struct service *service, struct arena *arena, con
 
 /*
  * Finds the file that a link's token opens now, and follows the changes that are read with it
- * (service/runtime/change_follower.h). *link_out is the link's row; none: it has no row. *maker_out is who made it.
+ * (service/runtime/change_follower.h). *link_out is the link's row, *maker_out who made it.
  * LINK_INVALID whatever the reason; its detail, for the log, tells which.
  */
 struct error *signed_link_open(struct service *service, struct arena *arena, const char *token,
@@ -58,7 +54,7 @@ struct error *signed_link_open(struct service *service, struct arena *arena, con
 
 /*
  * Counts a use of the link when the arena is reset, which is after the reply was sent: nobody waits for it. A database
- * that fails then costs the count, and a line of the log says so. Nothing for a link without a row.
+ * that fails then costs the count, and a line of the log says so.
  */
 void signed_link_count(struct service *service, struct arena *arena, struct id link);
 

@@ -23,7 +23,7 @@ struct service;
 struct download {
     const struct file_record *file;
     const struct id *link_maker; /* who made the link that was opened; NULL: the caller downloads with a token */
-    struct id link;              /* the row of that link; none: it has no row */
+    struct id link;              /* the row of that link */
     int64_t first;               /* the piece's first and last byte; first -1: all of the file */
     int64_t last;
 };

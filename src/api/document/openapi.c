@@ -97,7 +97,7 @@ static void add_parameters(struct writer *writer, const struct route *route)
 {
     static const struct schema_field id = {.type = SCHEMA_ID};
     static const struct schema_field token = {
-        .type = SCHEMA_TEXT, .minimum = SIGNED_LINK_TOKEN_CHARACTERS, .maximum = SIGNED_LINK_TOKEN_CHARACTERS_BEFORE};
+        .type = SCHEMA_TEXT, .minimum = SIGNED_LINK_TOKEN_CHARACTERS, .maximum = SIGNED_LINK_TOKEN_CHARACTERS};
     const char *separator = "";
     const char *word;
     add(writer, "\"parameters\":[");

@@ -6,7 +6,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/file/link_target_int.h"
+#include "domain/file/link_key_int.h"
+#include "domain/principal_int.h"
 
 static const struct statement insert_link = {
     "INSERT INTO file_link (id, organisation_id, file_id, user_id, expires_at) VALUES (?, ?, ?, ?, ?)"};
@@ -22,16 +23,32 @@ struct error *file_link_insert(struct database *database, struct arena *arena, c
 
 /* ---- opening ------------------------------------------------------------------------------------- */
 
-static const struct statement find_linked = {"SELECT " LINK_TARGET_COLUMNS
+static const struct statement find_linked = {"SELECT " PRINCIPAL_COLUMNS
+                                             ", p.user_id, k.id, k.key_sealed, " FILE_COLUMNS
                                              " FROM change_version v LEFT JOIN (file_link l JOIN link_key k ON k.id = ?"
                                              " JOIN file f ON f.id = l.file_id AND f.status = 'active'"
                                              " JOIN organisation o ON o.id = f.organisation_id AND o.status = 'active'"
                                              " JOIN principal p ON p.user_id = l.user_id) ON l.id = ? WHERE v.id = 1"};
 
+#define MAKER_COLUMN PRINCIPAL_COLUMN_COUNT
+#define KEY_COLUMN (MAKER_COLUMN + 1)
+#define TARGET_FILE_COLUMN (KEY_COLUMN + 2)
+
 struct error *file_link_find_target(struct database *database, struct arena *arena, struct id key, struct id link,
                                     struct link_target *target_out)
 {
-    return link_target_find(database, arena, &find_linked, VALUES(database_id(key), database_id(link)), target_out);
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_linked, VALUES(database_id(key), database_id(link)), &rows));
+    *target_out = (struct link_target){.change_version = 0};
+    if (rows->count == 0)
+        return NULL;
+    target_out->change_version = rows_integer(rows, 0, PRINCIPAL_VERSION_COLUMN);
+    if (rows_is_null(rows, 0, KEY_COLUMN))
+        return NULL;
+    target_out->key = link_key_read(arena, rows, KEY_COLUMN);
+    target_out->file = arena_alloc(arena, sizeof *target_out->file);
+    file_read(arena, rows, 0, TARGET_FILE_COLUMN, target_out->file);
+    return principal_read(database, arena, rows, rows_id(rows, 0, MAKER_COLUMN), &target_out->maker);
 }
 
 /* ---- listing, revoking, counting ----------------------------------------------------------------- */

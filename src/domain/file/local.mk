@@ -20,4 +20,4 @@ libghdomain_a_SOURCES += \
 	src/domain/file/file_usage.c \
 	include/domain/file/link_key.h \
 	src/domain/file/link_key.c \
-	src/domain/file/link_target_int.h
+	src/domain/file/link_key_int.h

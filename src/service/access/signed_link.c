@@ -27,29 +27,20 @@
 
 #define MAKER_NEEDS "cus:file:r" /* the permission of the operation that makes a link */
 
-/* The forms of a token. The labels keep their signatures apart from each other and from any other use of the key. */
+/* The label keeps the signature of a token apart from any other use of the key. */
 #define LABEL "gatehouse link 3:"
 #define END_BYTES 8
 #define SIGNED_BYTES (2 * ID_BYTES + END_BYTES)
 #define TOKEN_BYTES (SIGNED_BYTES + DIGEST_BYTES)
-#define LABEL_BEFORE "gatehouse link 2:"
-#define END_BYTES_BEFORE 7
-#define SIGNED_BYTES_BEFORE (3 * ID_BYTES + END_BYTES_BEFORE)
-#define TOKEN_BYTES_BEFORE (SIGNED_BYTES_BEFORE + DIGEST_BYTES)
 
 _Static_assert(TOKEN_BYTES * 4 / 3 == SIGNED_LINK_TOKEN_CHARACTERS && TOKEN_BYTES % 3 == 0,
                "the header states the length");
-_Static_assert(TOKEN_BYTES_BEFORE * 4 / 3 == SIGNED_LINK_TOKEN_CHARACTERS_BEFORE && TOKEN_BYTES_BEFORE % 3 == 0,
-               "the header states the length");
 
-/* What a link says. `row` names everything but the key; without it (none), `before` does. */
+/* What a link says. `row` names the file and the maker. */
 struct link {
     struct id key;
     struct id row;
-    struct link_ids before;
     int64_t end;
-    const char *label;
-    size_t signed_bytes; /* of the token, before the signature */
 };
 
 /* ---- keys ---------------------------------------------------------------------------------------- */
@@ -124,14 +115,12 @@ struct error *signed_link_keys_rotate(struct service *service, struct arena *are
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
-static void sign(const struct open_link_key *key, const struct link *link, const unsigned char *bytes,
-                 uint8_t mac_out[DIGEST_BYTES])
+static void sign(const struct open_link_key *key, const unsigned char *bytes, uint8_t mac_out[DIGEST_BYTES])
 {
-    unsigned char text[sizeof LABEL - 1 + SIGNED_BYTES_BEFORE];
-    memcpy(text, link->label, sizeof LABEL - 1);
-    memcpy(text + sizeof LABEL - 1, bytes, link->signed_bytes);
-    digest_hmac((struct secret){.bytes = key->bytes, .length = DIGEST_BYTES}, text,
-                sizeof LABEL - 1 + link->signed_bytes, mac_out);
+    unsigned char text[sizeof LABEL - 1 + SIGNED_BYTES];
+    memcpy(text, LABEL, sizeof LABEL - 1);
+    memcpy(text + sizeof LABEL - 1, bytes, SIGNED_BYTES);
+    digest_hmac((struct secret){.bytes = key->bytes, .length = DIGEST_BYTES}, text, sizeof text, mac_out);
 }
 
 static char *token_of(struct arena *arena, const struct open_link_key *key, const struct link *link)
@@ -141,49 +130,23 @@ static char *token_of(struct arena *arena, const struct open_link_key *key, cons
     memcpy(bytes + ID_BYTES, link->row.bytes, ID_BYTES);
     for (unsigned i = 0; i < END_BYTES; i++)
         bytes[2 * ID_BYTES + i] = (unsigned char)((uint64_t)link->end >> (8 * (END_BYTES - 1 - i)));
-    sign(key, link, bytes, bytes + SIGNED_BYTES);
+    sign(key, bytes, bytes + SIGNED_BYTES);
     return base64url_encode(arena, bytes, sizeof bytes);
-}
-
-static int64_t read_end(const unsigned char *bytes, unsigned count)
-{
-    uint64_t end = 0;
-    for (unsigned i = 0; i < count; i++)
-        end = end << 8 | bytes[i];
-    return (int64_t)end;
-}
-
-static void read_token(const unsigned char *bytes, struct link *link)
-{
-    *link = (struct link){.label = LABEL, .signed_bytes = SIGNED_BYTES};
-    memcpy(link->key.bytes, bytes, ID_BYTES);
-    memcpy(link->row.bytes, bytes + ID_BYTES, ID_BYTES);
-    link->end = read_end(bytes + 2 * ID_BYTES, END_BYTES);
-}
-
-static void read_token_before(const unsigned char *bytes, struct link *link)
-{
-    *link = (struct link){.label = LABEL_BEFORE, .signed_bytes = SIGNED_BYTES_BEFORE};
-    memcpy(link->key.bytes, bytes, ID_BYTES);
-    memcpy(link->before.file.bytes, bytes + ID_BYTES, ID_BYTES);
-    memcpy(link->before.maker.bytes, bytes + 2 * ID_BYTES, ID_BYTES);
-    link->before.key = link->key;
-    link->end = read_end(bytes + 3 * ID_BYTES, END_BYTES_BEFORE);
 }
 
 /* Splits a token; *bytes_out is all of it, decoded. False: the text is no token of a link. */
 static bool parse(struct arena *arena, const char *token, struct link *link, unsigned char **bytes_out)
 {
-    size_t length = strnlen(token, SIGNED_LINK_TOKEN_CHARACTERS_BEFORE + 1);
-    bool before = length == SIGNED_LINK_TOKEN_CHARACTERS_BEFORE;
-    if ((!before && length != SIGNED_LINK_TOKEN_CHARACTERS) ||
-        !base64url_decode(arena, token, length, bytes_out, &length))
+    uint64_t end = 0;
+    size_t length = strnlen(token, SIGNED_LINK_TOKEN_CHARACTERS + 1);
+    if (length != SIGNED_LINK_TOKEN_CHARACTERS || !base64url_decode(arena, token, length, bytes_out, &length))
         return false;
-    if (before)
-        read_token_before(*bytes_out, link);
-    else
-        read_token(*bytes_out, link);
-    return before || !id_is_none(link->row);
+    memcpy(link->key.bytes, *bytes_out, ID_BYTES);
+    memcpy(link->row.bytes, *bytes_out + ID_BYTES, ID_BYTES);
+    for (unsigned i = 0; i < END_BYTES; i++)
+        end = end << 8 | (*bytes_out)[2 * ID_BYTES + i];
+    link->end = (int64_t)end;
+    return !id_is_none(link->row);
 }
 
 static struct error *refuse(struct arena *arena, const char *reason)
@@ -191,12 +154,11 @@ static struct error *refuse(struct arena *arena, const char *reason)
     return error_new(arena, ERROR_LINK_INVALID, "%s", reason);
 }
 
-static struct error *check(struct arena *arena, const struct open_link_key *key, const struct link *link,
-                           const unsigned char *bytes)
+static struct error *check(struct arena *arena, const struct open_link_key *key, const unsigned char *bytes)
 {
     uint8_t mac[DIGEST_BYTES];
-    sign(key, link, bytes, mac);
-    return digest_equal(mac, bytes + link->signed_bytes) ? NULL : refuse(arena, "the signature of the link is wrong");
+    sign(key, bytes, mac);
+    return digest_equal(mac, bytes + SIGNED_BYTES) ? NULL : refuse(arena, "the signature of the link is wrong");
 }
 
 /* Whether the maker of the link may read the file now. */
@@ -206,14 +168,6 @@ static bool maker_reads(const struct link_target *target)
     return principal_is_active(maker) && principal_holds(maker, MAKER_NEEDS) &&
            (id_equal(maker->organisation.id, target->file->organisation_id) ||
             principal_administers(maker, MAKER_NEEDS));
-}
-
-static struct error *find_target(struct service *service, struct arena *arena, const struct link *link,
-                                 struct link_target *target_out)
-{
-    if (id_is_none(link->row))
-        return link_key_find_target(service->database, arena, &link->before, target_out);
-    return file_link_find_target(service->database, arena, link->key, link->row, target_out);
 }
 
 struct error *signed_link_open(struct service *service, struct arena *arena, const char *token,
@@ -228,14 +182,14 @@ struct error *signed_link_open(struct service *service, struct arena *arena, con
         return refuse(arena, "the link has expired");
     const struct open_link_key *key = link_key_cache_find(service->link_keys, link.key);
     if (key != NULL)
-        TRY(check(arena, key, &link, bytes));
-    TRY(find_target(service, arena, &link, &target));
+        TRY(check(arena, key, bytes));
+    TRY(file_link_find_target(service->database, arena, link.key, link.row, &target));
     TRY(change_follower_follow(service, arena, target.change_version));
     if (target.key == NULL)
         return refuse(arena, "the link was revoked, or its key, its file or its maker does not exist any more");
     if (key == NULL) {
         TRY(adopt(service, arena, target.key, &key));
-        TRY(check(arena, key, &link, bytes));
+        TRY(check(arena, key, bytes));
     }
     if (!maker_reads(&target))
         return refuse(arena, "the maker of the link may not read the file any more");
@@ -295,8 +249,7 @@ struct error *signed_link_make(struct service *service, struct arena *arena, con
         return error_plain(arena, ERROR_FILE_ARCHIVED);
     TRY(signing_key(service, arena, &key));
     struct link_change change = {service, caller, record, id_new(), clock_now() + seconds * 1000, NULL, false};
-    struct link link = {
-        .key = key->id, .row = change.id, .end = change.end, .label = LABEL, .signed_bytes = SIGNED_BYTES};
+    struct link link = {.key = key->id, .row = change.id, .end = change.end};
     char *ends_at = arena_alloc(arena, CLOCK_TEXT_BYTES);
     clock_format(link.end, ends_at);
     change.ends_at = ends_at;
@@ -349,8 +302,6 @@ static void count_use(void *context)
 
 void signed_link_count(struct service *service, struct arena *arena, struct id link)
 {
-    if (id_is_none(link))
-        return;
     struct use *use = arena_alloc(arena, sizeof *use);
     *use = (struct use){service, link};
     arena_defer(arena, count_use, use);

@@ -25,8 +25,7 @@ static bool is_wanted(const struct configuration *configuration, const char *buc
 static struct download_reader reader_of(const struct caller *caller, const struct download *download)
 {
     struct download_reader reader = {.file = download->file->id, .by_link = download->link_maker != NULL};
-    bool named = reader.by_link && !id_is_none(download->link);
-    reader.who = named ? download->link : reader.by_link ? *download->link_maker : caller_user(caller);
+    reader.who = reader.by_link ? download->link : caller_user(caller);
     (void)snprintf(reader.address, sizeof reader.address, "%s", caller->client_address);
     return reader;
 }
@@ -41,9 +40,8 @@ static const char *describe(struct arena *arena, const struct download *download
         buffer_add_format(&details, ",\"first\":%lld,\"last\":%lld", (long long)download->first,
                           (long long)download->last);
     if (download->link_maker != NULL)
-        buffer_add_format(&details, ",\"maker\":\"%s\"", id_text(arena, *download->link_maker));
-    if (download->link_maker != NULL && !id_is_none(download->link))
-        buffer_add_format(&details, ",\"link\":\"%s\"", id_text(arena, download->link));
+        buffer_add_format(&details, ",\"maker\":\"%s\",\"link\":\"%s\"", id_text(arena, *download->link_maker),
+                          id_text(arena, download->link));
     buffer_add_char(&details, '}');
     return details.bytes;
 }

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "domain/change_log.h"
 #include "domain/file/file.h"
+#include "domain/file/file_link.h"
 #include "domain/file/link_key.h"
 #include "domain/permission/principal.h"
 #include "domain/support.h"
@@ -19,21 +21,29 @@ static struct link_key given_key(struct database *database, struct arena *arena,
     return key;
 }
 
-/* Whether the link finds the file. */
-static bool opens(struct database *database, struct arena *arena, struct id key, struct id file, struct id maker)
+static struct file_link given_link(struct database *database, struct arena *arena, const struct file_record *file,
+                                   struct id maker)
 {
-    struct link_ids ids = {.key = key, .file = file, .maker = maker};
+    struct file_link link = {
+        .id = id_new(), .organisation_id = file->organisation_id, .file_id = file->id, .user_id = maker};
+    expect_ok(file_link_insert(database, arena, &link, clock_now() + 60000));
+    return link;
+}
+
+/* Whether the link finds the file. */
+static bool opens(struct database *database, struct arena *arena, struct id key, const struct file_link *link)
+{
     struct link_target target;
     int64_t version;
-    expect_ok(link_key_find_target(database, arena, &ids, &target));
+    expect_ok(file_link_find_target(database, arena, key, link->id, &target));
     expect_ok(change_log_current(database, arena, &version));
     assert_int_equal(target.change_version, version);
     assert_true((target.key == NULL) == (target.file == NULL) && (target.key == NULL) == (target.maker == NULL));
     if (target.key == NULL)
         return false;
     assert_true(id_equal(target.key->id, key));
-    assert_true(id_equal(target.file->id, file));
-    assert_true(id_equal(target.maker->user.id, maker) && !target.maker->session_good);
+    assert_true(id_equal(target.file->id, link->file_id));
+    assert_true(id_equal(target.maker->user.id, link->user_id) && !target.maker->session_good);
     return true;
 }
 
@@ -56,8 +66,9 @@ static void the_newest_key_signs(void **state)
     struct id organisation = given_organisation(database, arena);
     struct id maker = given_user(database, arena, organisation, NULL, NULL)->id;
     struct file_record file = given_file(database, arena, organisation, maker);
-    assert_false(opens(database, arena, first.id, file.id, maker));
-    assert_true(opens(database, arena, second.id, file.id, maker));
+    struct file_link link = given_link(database, arena, &file, maker);
+    assert_false(opens(database, arena, first.id, &link));
+    assert_true(opens(database, arena, second.id, &link));
     database_free(&database);
 }
 
@@ -69,17 +80,18 @@ static void a_link_finds_what_is_active_of_who_is_active_and_its_maker(void **st
     struct id maker = given_user(database, arena, organisation, "owner", "cus:file:r")->id;
     struct file_record file = given_file(database, arena, organisation, maker);
     struct link_key key = given_key(database, arena, "key");
+    struct file_link link = given_link(database, arena, &file, maker);
+    struct file_link unknown = {.id = id_new()};
     enum file_outcome outcome;
-    assert_true(opens(database, arena, key.id, file.id, maker));
-    assert_false(opens(database, arena, key.id, id_new(), maker));
-    assert_false(opens(database, arena, id_new(), file.id, maker));
-    assert_false(opens(database, arena, key.id, file.id, id_new()));
+    assert_true(opens(database, arena, key.id, &link));
+    assert_false(opens(database, arena, key.id, &unknown));
+    assert_false(opens(database, arena, id_new(), &link));
     expect_ok(file_archive(database, arena, organisation, file.id, &outcome));
-    assert_false(opens(database, arena, key.id, file.id, maker));
+    assert_false(opens(database, arena, key.id, &link));
     expect_ok(file_restore(database, arena, organisation, file.id, &outcome));
-    assert_true(opens(database, arena, key.id, file.id, maker));
+    assert_true(opens(database, arena, key.id, &link));
     sql(database, arena, "UPDATE organisation SET status = 'disabled' WHERE id = %s", sql_id(arena, organisation));
-    assert_false(opens(database, arena, key.id, file.id, maker));
+    assert_false(opens(database, arena, key.id, &link));
     database_free(&database);
 }
 

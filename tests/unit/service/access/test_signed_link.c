@@ -245,7 +245,6 @@ static void uses_are_counted_when_the_request_is_over(void **state)
         assert_int_equal(rows_of(bench, none, 5).items[0].uses, i);
         arena_free(&request);
     }
-    signed_link_count(&bench->service, bench->arena, none);
     assert_int_equal(rows_of(bench, none, 5).items[0].uses, 3);
     links_bench_free(bench);
 }
@@ -263,52 +262,6 @@ static void rows_of_links_that_ended_go(void **state)
     assert_int_equal(count, 0);
     assert_int_equal(sql_integer(bench->service.database, bench->arena, "SELECT COUNT(*) FROM file_link"), 2);
     assert_true(links_opens(bench, &bench->service, token));
-    links_bench_free(bench);
-}
-
-/* A link of the form before: it names the file and the maker, and has no row. */
-static const char *make_before(struct links_bench *bench, int64_t seconds)
-{
-    static const char label[] = "gatehouse link 2:";
-    struct link_key *key;
-    struct secret secret;
-    unsigned char text[sizeof label - 1 + 3 * ID_BYTES + 7];
-    unsigned char *bytes = text + sizeof label - 1;
-    unsigned char token[3 * ID_BYTES + 7 + DIGEST_BYTES];
-    int64_t end = clock_now() + seconds * 1000;
-    expect_ok(link_key_find_newest(bench->service.database, bench->arena, &key));
-    expect_ok(unseal(bench->arena, bench->service.master,
-                     arena_format(bench->arena, "link-key:%s", id_text(bench->arena, key->id)), key->sealed,
-                     key->length, &secret));
-    memcpy(text, label, sizeof label - 1);
-    memcpy(bytes, key->id.bytes, ID_BYTES);
-    memcpy(bytes + ID_BYTES, bench->file.id.bytes, ID_BYTES);
-    memcpy(bytes + 2 * ID_BYTES, bench->caller.principal->user.id.bytes, ID_BYTES);
-    for (unsigned i = 0; i < 7; i++)
-        bytes[3 * ID_BYTES + i] = (unsigned char)((uint64_t)end >> (8 * (6 - i)));
-    memcpy(token, bytes, 3 * ID_BYTES + 7);
-    digest_hmac(secret, text, sizeof text, token + 3 * ID_BYTES + 7);
-    return base64url_encode(bench->arena, token, sizeof token);
-}
-
-static void a_link_of_before_the_rows_opens_until_its_time_is_over(void **state)
-{
-    struct links_bench *bench = links_bench_new(harness_arena(state));
-    (void)links_make(bench, 600);
-    const char *token = make_before(bench, 600);
-    assert_int_equal(strlen(token), SIGNED_LINK_TOKEN_CHARACTERS_BEFORE);
-    struct service other = links_process(bench);
-    assert_true(links_opens(bench, &bench->service, token) && links_opens(bench, &other, token));
-    assert_false(links_opens(bench, &bench->service, make_before(bench, -1)));
-    closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker",
-                 "UPDATE user SET status = 'active' WHERE id = @maker");
-    for (size_t at = 0; at < SIGNED_LINK_TOKEN_CHARACTERS_BEFORE; at++) {
-        char *bent = arena_text(bench->arena, token);
-        bent[at] = bent[at] == 'A' ? 'B' : 'A';
-        assert_false(links_opens(bench, &bench->service, bent));
-    }
-    expect_ok(signed_link_keys_rotate(&bench->service, bench->arena));
-    assert_false(links_opens(bench, &bench->service, token) || links_opens(bench, &other, token));
     links_bench_free(bench);
 }
 
@@ -399,7 +352,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_link_of_another_file_or_organisation_is_unknown),
     HARNESS_TEST(uses_are_counted_when_the_request_is_over),
     HARNESS_TEST(rows_of_links_that_ended_go),
-    HARNESS_TEST(a_link_of_before_the_rows_opens_until_its_time_is_over),
     HARNESS_TEST(an_archived_file_gets_no_link),
     HARNESS_TEST(links_outlive_what_a_process_remembers),
     HARNESS_TEST(a_key_that_another_row_sealed_does_not_open),
