@@ -4,7 +4,9 @@ much is asked as it can do."""
 
 import dataclasses
 import json
+import pathlib
 import subprocess
+import sys
 import time
 import urllib.parse
 
@@ -12,10 +14,12 @@ import measure
 from load import Target
 from measure import Comparison
 from peers.client import multipart, need, raw
-from slow import SlowClients
 from stack import Trouble, dashed
 from suites.login import login_target
 from suites.reads import READ
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "http"))
+from support.wire.slow import Kind, SlowClients  # noqa: E402
 
 ROUNDS, SECONDS = 3, 5
 SLOW = 500
@@ -44,7 +48,7 @@ class Beside:
 
     def drive(self, stack, connections, seconds):
         """One round."""
-        with SlowClients(self.target.url, SLOW, self.head, self.drop):
+        with SlowClients(self.target.url, Kind(self.name, SLOW, lambda _: self.head, self.drop)):
             return self.target.drive(stack, connections, seconds)
 
 
@@ -77,7 +81,7 @@ def large_file(stack, token):
     body = before.encode() + b"\x93noise\0" + time.time_ns().to_bytes(8, "big") * (LARGE // 8) + after.encode()
     answer = need("POST", f"{stack.facts['baseUrl']}/system/files", body,
                   {"Content-Type": content_type, "Authorization": f"Bearer {token}"})
-    return f"/system/files/{answer.json()['id']}/download"
+    return f"/system/files/{answer.json()['id']}"
 
 
 def slow_targets(stack, reads, token):
