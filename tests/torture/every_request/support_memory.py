@@ -7,8 +7,13 @@ import os
 import signal
 import struct
 
-# As struct control in preload/memory.c.
+from support.stack import wait_until
+
+# As struct control in preload/memory.c: what is to fail, what is to be kept, and what the worker has.
 MEMORY = struct.Struct("<4I")
+KEPT = struct.Struct("<2I")
+FOUND = struct.Struct("<4Iq")
+SIZE = MEMORY.size + KEPT.size + FOUND.size
 # Our own last words without memory, and those of libfcgi, which holds an assertion against it.
 WORDS = ("gatehouse: out of memory: ", "fcgiapp.c")
 
@@ -19,20 +24,33 @@ class Memory:
     def __init__(self, folder, library):
         self.path = os.path.join(folder, "memory")
         with open(self.path, "wb") as file:
-            file.write(bytes(MEMORY.size))
+            file.write(bytes(SIZE))
         with open(self.path, "r+b") as file:
-            self.map = mmap.mmap(file.fileno(), MEMORY.size)
+            self.map = mmap.mmap(file.fileno(), SIZE)
         self.environment = {"LD_PRELOAD": str(library), "TORTURE_MEMORY": self.path}
 
     def arm(self, nth=0):
         """Allocations are counted from here on, and the nth one fails."""
-        self.map[:] = MEMORY.pack(1, nth, 0, 0)
+        self.map[:MEMORY.size] = MEMORY.pack(1, nth, 0, 0)
 
     def disarm(self):
         """Nothing fails any more; (how many allocations there were, whether one has failed)."""
-        _, _, count, fired = MEMORY.unpack(self.map[:])
-        self.map[:] = bytes(MEMORY.size)
+        _, _, count, fired = MEMORY.unpack(self.map[:MEMORY.size])
+        self.map[:MEMORY.size] = bytes(MEMORY.size)
         return count, bool(fired)
+
+    def keep(self, memory=0, descriptors=0):
+        """The worker leaks: so many allocations are not freed, so many descriptors not closed."""
+        self.map[MEMORY.size:MEMORY.size + KEPT.size] = KEPT.pack(memory, descriptors)
+
+    def held(self):
+        """What the worker has when it waits for its next connection: (allocations, descriptors)."""
+
+        def found():
+            taken, seen, descriptors, _, live = FOUND.unpack(self.map[MEMORY.size + KEPT.size:])
+            return (live, descriptors) if taken == seen else None
+
+        return wait_until(found, 30, "the worker to wait for its next connection", pause=0.001)
 
 
 def leaves(pool, answer):
