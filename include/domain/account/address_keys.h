@@ -35,8 +35,9 @@ struct error *address_keys_collisions(struct database *database, struct arena *a
 struct error *address_keys_unfilled(struct database *database, struct arena *arena, size_t *count_out);
 
 /*
- * Writes the keys that are not yet right, one statement each; *count_out is their number. INTERNAL with a sentence for
- * the operator when another account took an address meanwhile; the keys written until then stay.
+ * Writes the keys that are not yet right, one statement each; those that stand in each other's way together. *count_out
+ * is their number. INTERNAL with a sentence for the operator when another account has an address, too; the keys written
+ * until then stay.
  */
 struct error *address_keys_fill(struct database *database, struct arena *arena, size_t *count_out);
 

@@ -26,8 +26,12 @@ static const struct statement write_key = {
     "UPDATE user SET email_key = ? WHERE id = ? AND email = ? AND email_key <> ?"};
 
 /* Only a change by hand leaves such a row. */
-static const struct statement write_plain = {
-    "UPDATE user SET email_key = LOWER(email) WHERE LENGTH(email) = CHAR_LENGTH(email) AND email_key <> LOWER(email)"};
+static const struct statement list_plain = {
+    "SELECT id, email FROM user WHERE id > ? AND LENGTH(email) = CHAR_LENGTH(email) AND email_key <> LOWER(email)"
+    " ORDER BY id LIMIT ?"};
+
+/* A key that is nobody's address. */
+static const struct statement give_up_key = {"UPDATE user SET email_key = HEX(id) WHERE id = ? AND email = ?"};
 
 struct holders {
     struct address_holder *items;
@@ -55,14 +59,14 @@ static void add_rows(struct holders *holders, struct arena *arena, const struct 
     }
 }
 
-/* All accounts whose address is not ASCII, by id. */
-static struct error *load_foreign(struct database *database, struct arena *arena, struct holders *holders)
+/* Adds all accounts that a statement lists by id: those whose address is not ASCII, or plain ones to be mended. */
+static struct error *load(struct database *database, struct arena *arena, const struct statement *statement,
+                          struct holders *holders)
 {
     struct id after = {{0}};
     struct rows *rows;
     do {
-        TRY(database_query(database, arena, &list_foreign, VALUES(database_id(after), database_integer(PAGE_ROWS)),
-                           &rows));
+        TRY(database_query(database, arena, statement, VALUES(database_id(after), database_integer(PAGE_ROWS)), &rows));
         add_rows(holders, arena, rows);
         if (rows->count > 0)
             after = rows_id(rows, rows->count - 1, 0);
@@ -104,7 +108,7 @@ struct error *address_keys_collisions(struct database *database, struct arena *a
     TRY(database_query(database, arena, &find_table, NO_VALUES, &rows));
     if (rows_integer(rows, 0, 0) == 0)
         return NULL;
-    TRY(load_foreign(database, arena, &holders));
+    TRY(load(database, arena, &list_foreign, &holders));
     size_t foreign = holders.count;
     for (size_t i = 0; i < foreign; i++) {
         TRY(database_query(database, arena, &find_plain, VALUES(database_text(holders.items[i].key)), &rows));
@@ -141,30 +145,54 @@ struct error *address_keys_unfilled(struct database *database, struct arena *are
     return NULL;
 }
 
+static struct error *write_one(struct database *database, struct arena *arena, const struct address_holder *holder,
+                               struct change *change_out)
+{
+    struct database_value key = database_text(holder->key);
+    return database_change(database, arena, &write_key,
+                           VALUES(key, database_id(holder->user), database_text(holder->email), key), change_out);
+}
+
+/*
+ * Writes keys that stood in each other's way: somebody has an address now that was another's, whose own key is not
+ * written yet. Nobody sees the state between.
+ */
+static struct error *write_together(struct database *database, struct arena *arena, void *context)
+{
+    const struct holders *holders = context;
+    struct change change;
+    for (size_t i = 0; i < holders->count; i++)
+        TRY(database_change(database, arena, &give_up_key,
+                            VALUES(database_id(holders->items[i].user), database_text(holders->items[i].email)),
+                            &change));
+    for (size_t i = 0; i < holders->count; i++) {
+        TRY(write_one(database, arena, &holders->items[i], &change));
+        if (change.duplicate)
+            return error_message(error_plain(arena, ERROR_INTERNAL),
+                                 "The address of user %s is another account's, too. Give one of them another.",
+                                 id_text(arena, holders->items[i].user));
+    }
+    return NULL;
+}
+
 struct error *address_keys_fill(struct database *database, struct arena *arena, size_t *count_out)
 {
     struct holders holders = {0};
-    struct change plain;
-    TRY(database_change(database, arena, &write_plain, NO_VALUES, &plain));
-    if (plain.duplicate)
-        return error_message(error_plain(arena, ERROR_INTERNAL),
-                             "An address in table user was changed to one that another"
-                             " account has. Give it another.");
-    *count_out = plain.affected;
-    TRY(load_foreign(database, arena, &holders));
+    size_t kept = 0;
+    *count_out = 0;
+    TRY(load(database, arena, &list_foreign, &holders));
+    TRY(load(database, arena, &list_plain, &holders));
     for (size_t i = 0; i < holders.count; i++) {
-        const struct address_holder *holder = &holders.items[i];
-        struct database_value key = database_text(holder->key);
         struct change change;
-        TRY(database_change(database, arena, &write_key,
-                            VALUES(key, database_id(holder->user), database_text(holder->email), key), &change));
+        TRY(write_one(database, arena, &holders.items[i], &change));
         if (change.duplicate)
-            return error_message(
-                error_plain(arena, ERROR_INTERNAL),
-                "The address of user %s was taken by another account meanwhile. Run migrate again; it names"
-                " both.",
-                id_text(arena, holder->user));
-        *count_out += change.affected;
+            holders.items[kept++] = holders.items[i];
+        else
+            *count_out += change.affected;
     }
+    holders.count = kept;
+    if (kept > 0)
+        TRY(database_transaction(database, arena, write_together, &holders, NULL));
+    *count_out += kept;
     return NULL;
 }

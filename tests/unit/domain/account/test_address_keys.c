@@ -104,6 +104,34 @@ static void every_collision_is_named_and_nothing_changes(void **state)
     database_free(&database);
 }
 
+/* Whoever comes first by id is given the address of another, whose key is written later; two swap theirs. */
+static void addresses_that_were_passed_on_are_in_nobodys_way(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = support_database_new();
+    support_database_clear();
+    struct id organisation = given_organisation(database, arena);
+    static const char *const before[] = {"ann@example.org", "élan@example.org", "bob@example.org", "cid@example.org",
+                                         "øre@example.org"};
+    static const char *const after[] = {"élan@example.org", "ülan@example.org", "cid@example.org", "bob@example.org",
+                                        "ann@example.org"};
+    struct id ids[5];
+    size_t count;
+    for (size_t i = 0; i < 5; i++)
+        ids[i] = given_old(database, arena, organisation, before[i]);
+    for (size_t i = 0; i < 5; i++)
+        sql(database, arena, "UPDATE user SET email = HEX(id) WHERE id = %s", sql_id(arena, ids[i]));
+    for (size_t i = 0; i < 5; i++)
+        sql(database, arena, "UPDATE user SET email = '%s' WHERE id = %s", after[i], sql_id(arena, ids[i]));
+    expect_ok(address_keys_fill(database, arena, &count));
+    assert_int_equal(count, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(key_of(database, arena, ids[i]), after[i]);
+    expect_ok(address_keys_unfilled(database, arena, &count));
+    assert_int_equal(count, 0);
+    database_free(&database);
+}
+
 static void a_collision_that_came_meanwhile_stops_the_filling(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -160,6 +188,7 @@ static void many_are_gone_through_in_pages(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(keys_of_old_rows_are_worked_out_once),
     HARNESS_TEST(every_collision_is_named_and_nothing_changes),
+    HARNESS_TEST(addresses_that_were_passed_on_are_in_nobodys_way),
     HARNESS_TEST(a_collision_that_came_meanwhile_stops_the_filling),
     HARNESS_TEST(a_database_without_users_has_none),
     HARNESS_TEST(many_are_gone_through_in_pages),
