@@ -141,33 +141,41 @@ static void describe_type(struct buffer *buffer, const char *type, bool nullable
 
 /* A language of two or three letters; what may follow is in an order that no pattern says in a line. */
 #define LANGUAGE_PATTERN "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
-#define SECRET_PATTERN "^[^\\\\u0000]*$"
+#define CONTROL_CHARACTERS "\\\\u0000-\\\\u001F\\\\u007F-\\\\u009F"
 
-/* What a free text may hold: no control characters, or what the field says. NULL: anything. */
-static const char *text_pattern(const struct schema_field *field)
+/*
+ * What a text does not hold, as in a class of characters of its pattern: names, secrets, and free texts, which hold no
+ * control characters unless the field says otherwise. NULL: it has another pattern, or none.
+ */
+static const char *refused_characters(const struct schema_field *field)
 {
-    if (field->pattern != NULL || (field->flags & (SCHEMA_UNCHECKED | SCHEMA_READ_AS_TIME)) != 0)
-        return field->pattern;
-    return "^[^\\\\u0000-\\\\u001F\\\\u007F-\\\\u009F]*$";
+    if (field->type == SCHEMA_NAME)
+        return NAME_REFUSED;
+    if (field->type == SCHEMA_SECRET)
+        return "\\\\u0000";
+    bool is_text = field->type == SCHEMA_TEXT || field->type == SCHEMA_TEXTS;
+    bool own = field->pattern != NULL || (field->flags & (SCHEMA_UNCHECKED | SCHEMA_READ_AS_TIME)) != 0;
+    return is_text && !own ? CONTROL_CHARACTERS : NULL;
 }
 
 static void describe_pattern(struct buffer *buffer, const struct schema_field *field, bool input)
 {
     const char *pattern = NULL;
+    const char *refused = input ? refused_characters(field) : NULL;
     if (field->type == SCHEMA_ID)
         pattern = SCHEMA_ID_PATTERN;
     else if (field->type == SCHEMA_PHONE)
         pattern = "^\\\\+[1-9][0-9]{6,14}$";
-    else if (input && field->type == SCHEMA_NAME)
-        pattern = NAME_PATTERN;
     else if (input && field->type == SCHEMA_LANGUAGE)
         pattern = LANGUAGE_PATTERN;
-    else if (input && field->type == SCHEMA_SECRET)
-        pattern = SECRET_PATTERN;
     else if (input && (field->type == SCHEMA_TEXT || field->type == SCHEMA_TEXTS))
-        pattern = text_pattern(field);
+        pattern = field->pattern;
     if (pattern != NULL)
         buffer_add_format(buffer, ",\"pattern\":\"%s\"", pattern);
+    else if (refused != NULL && field->minimum > 0 && field->type != SCHEMA_TEXTS) /* blanks alone count as empty */
+        buffer_add_format(buffer, ",\"pattern\":\"^ *[^ %s][^%s]*$\"", refused, refused);
+    else if (refused != NULL)
+        buffer_add_format(buffer, ",\"pattern\":\"^[^%s]*$\"", refused);
 }
 
 static void describe_texts(struct buffer *buffer, const struct schema_field *field, bool input)
