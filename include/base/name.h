@@ -18,8 +18,7 @@ struct arena;
  * What a name does not hold, as in a class of characters of a JSON Schema's pattern (ECMA-262, which counts UTF-16
  * units), written as it stands between the quotes of a JSON text.
  */
-#define NAME_REFUSED                                                                                                   \
-    "\\\\u0000-\\\\u001F:/\\\\\\\\<>@\\\\u007F-\\\\u009F\\\\u2028-\\\\u202E\\\\u2066-\\\\u2069"
+#define NAME_REFUSED "\\\\u0000-\\\\u001F:/\\\\\\\\<>@\\\\u007F-\\\\u009F\\\\u2028-\\\\u202E\\\\u2066-\\\\u2069"
 
 /* Whether the text is valid UTF-8 and holds only characters that a name may hold. Its length is not checked. */
 bool name_is_good(const char *text);
