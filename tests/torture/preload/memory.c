@@ -10,6 +10,7 @@
  * freed, and descriptors. Its children have their own, which nobody counts.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -18,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -38,7 +40,7 @@ struct control {
     uint32_t taken; /* connections */
     uint32_t seen;  /* the value of `taken` when the worker looked at what it has */
     uint32_t descriptors;
-    uint32_t unused;
+    uint32_t by_database; /* the allocation that has failed was the database client's */
     int64_t live; /* allocations that were not freed, but for those before we were loaded */
 };
 
@@ -69,13 +71,20 @@ __attribute__((constructor)) static void open_control(void)
         control = map;
 }
 
-static bool fails(void)
+static bool is_of_database(void *caller)
+{
+    Dl_info place;
+    return dladdr(caller, &place) != 0 && place.dli_fname != NULL && strstr(place.dli_fname, "libmariadb") != NULL;
+}
+
+static bool fails(void *caller)
 {
     if (control == NULL || __atomic_load_n(&control->counting, __ATOMIC_RELAXED) == 0)
         return false;
     if (__atomic_add_fetch(&control->count, 1, __ATOMIC_RELAXED) != control->nth)
         return false;
     control->fired = 1;
+    control->by_database = is_of_database(caller);
     errno = ENOMEM;
     return true;
 }
@@ -90,17 +99,17 @@ static void *counted(void *memory)
 
 void *malloc(size_t size)
 {
-    return fails() ? NULL : counted(__libc_malloc(size));
+    return fails(__builtin_return_address(0)) ? NULL : counted(__libc_malloc(size));
 }
 
 void *calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : counted(__libc_calloc(count, size));
+    return fails(__builtin_return_address(0)) ? NULL : counted(__libc_calloc(count, size));
 }
 
 void *realloc(void *memory, size_t size)
 {
-    if (fails())
+    if (fails(__builtin_return_address(0)))
         return NULL;
     void *moved = __libc_realloc(memory, size);
     if (memory == NULL)
