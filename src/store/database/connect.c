@@ -204,6 +204,36 @@ static MYSQL *open_host(const struct database *database, size_t at, int64_t unti
     return NULL;
 }
 
+/* How long a host is passed over that was left because it cannot do a statement, so that its neighbour is used. */
+#define AVOIDED_MICROSECONDS INT64_C(60000000)
+
+bool connection_leave_host(struct database *database)
+{
+    if (database->hosts.count < 2 || clock_monotonic() < database->avoided_until)
+        return false;
+    const struct host *host = &database->hosts.items[database->host];
+    LOG(WARN, STORE, "a database host is left for another one", LOG_TEXT("host", host->name),
+        LOG_INTEGER("port", host->port));
+    database->avoided = database->host;
+    database->avoided_until = clock_monotonic() + AVOIDED_MICROSECONDS;
+    connection_close(database);
+    return true;
+}
+
+static bool is_avoided(const struct database *database, size_t host)
+{
+    return host == database->avoided && clock_monotonic() < database->avoided_until;
+}
+
+/* Nobody else can be used: then the host that is passed over is. False when none is. */
+static bool avoids_no_more(struct database *database)
+{
+    if (database->avoided == SIZE_MAX || clock_monotonic() >= database->avoided_until)
+        return false;
+    database->avoided = SIZE_MAX;
+    return true;
+}
+
 /*
  * Goes through the first `count` hosts until one can be used. Each has its share of what is left until then, so that
  * one that does not answer leaves time for the others. *regroups_out: one of them waits for its quorum.
@@ -212,6 +242,8 @@ static MYSQL *walk(struct database *database, size_t count, int64_t until, struc
 {
     *regroups_out = false;
     for (size_t at = 0; at < count; at++) {
+        if (is_avoided(database, at))
+            continue;
         int64_t now = clock_monotonic();
         MYSQL *mysql = open_host(database, at, now + (until - now) / (int64_t)(count - at), fault);
         if (mysql != NULL) {
@@ -239,6 +271,8 @@ static MYSQL *open_any(struct database *database, struct fault *fault)
     do {
         look_later(database);
         mysql = walk(database, hosts->count, until, fault, &regroups);
+        if (mysql == NULL && avoids_no_more(database))
+            regroups = true;
     } while (mysql == NULL && regroups && !is_refused(fault) && rests(until));
     return mysql;
 }

@@ -83,6 +83,8 @@ struct database {
     struct host_list hosts; /* over TCP; else there is none */
     size_t host;            /* the one that it is connected to */
     int64_t look_at;        /* clock_monotonic(): when it looks next whether an earlier host is back */
+    size_t avoided;         /* a host that another one is preferred to, SIZE_MAX: none, */
+    int64_t avoided_until;  /* until then; clock_monotonic() */
     MYSQL *mysql;           /* NULL: not connected */
     enum transaction transaction;
     struct fault doom; /* what doomed the transaction */
@@ -154,6 +156,12 @@ void connection_fault(struct fault *fault, unsigned number, const char *state, c
 /* The same for an exchange over the open connection, and counts it; a lost connection is closed. */
 void connection_failed(struct database *database, struct fault *fault, unsigned number, const char *state,
                        const char *message);
+
+/*
+ * Closes, and passes over the host for a minute unless no other can be used. False, and nothing has happened, when
+ * there is no other, or another one is passed over already.
+ */
+bool connection_leave_host(struct database *database);
 
 /* Closes without waiting for the server. The prepared statements and what database_remember() keeps are freed. */
 void connection_close(struct database *database);

@@ -139,9 +139,19 @@ static void bind_value(MYSQL_BIND *bind, const struct database_value *value)
 /*
  * A statement that was prepared has no fault of syntax. MariaDB tells this one of the table's triggers: a thread of the
  * server that was stopped while it read them, as Galera does with who is in another's way, leaves the table with
- * triggers that cannot be read, until the server opens it anew (seen with 10.11: for 0.2 s). Nothing has been done.
+ * triggers that cannot be read, until the server opens it anew. It takes the table that was used last, again and again
+ * (seen with 10.11: for 0.2 s, and for longer than a statement may take). Nothing has been done, and other nodes of a
+ * cluster have a table of their own.
  */
 #define TRIGGERS_UNREADABLE 1064
+
+static void leave_triggers(struct database *database, struct fault *fault)
+{
+    fault->failure = DATABASE_FAILURE_CONFLICT;
+    fault->maybe_done = false;
+    if (connection_leave_host(database))
+        fault->failure = DATABASE_FAILURE_LOST;
+}
 
 bool prepared_execute(struct database *database, struct prepared *prepared, const struct database_value *values,
                       size_t count, struct fault *fault)
@@ -161,6 +171,6 @@ bool prepared_execute(struct database *database, struct prepared *prepared, cons
         return true;
     connection_failed(database, fault, mysql_stmt_errno(handle), mysql_stmt_sqlstate(handle), mysql_stmt_error(handle));
     if (fault->number == TRIGGERS_UNREADABLE)
-        fault->failure = DATABASE_FAILURE_CONFLICT;
+        leave_triggers(database, fault);
     return false;
 }

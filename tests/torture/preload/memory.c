@@ -41,7 +41,7 @@ struct control {
     uint32_t seen;  /* the value of `taken` when the worker looked at what it has */
     uint32_t descriptors;
     uint32_t by_database; /* the allocation that has failed was the database client's */
-    int64_t live; /* allocations that were not freed, but for those before we were loaded */
+    int64_t live;         /* allocations that were not freed, but for those before we were loaded */
 };
 
 void *__libc_malloc(size_t size);

@@ -279,6 +279,8 @@ static void a_prepared_statement_with_an_error_of_syntax_is_tried_again(void **s
     struct cluster cluster = cluster_new(state);
     struct change outcome;
     int status, runs = 0;
+    /* A host without a neighbour. */
+    cluster.options.host = arena_format(cluster.arena, "127.0.0.1:%s", cluster.port[0]);
     cluster.options.query_timeout_seconds = 30;
     struct database *database = help_open(cluster.arena, &cluster.options);
     for (int in_transaction = 0; in_transaction < 2; in_transaction++) {
@@ -292,6 +294,36 @@ static void a_prepared_statement_with_an_error_of_syntax_is_tried_again(void **s
     assert_true(runs > 2);
     assert_int_equal(noted(&cluster, 0, "COMMIT"), 1);
     assert_int_equal(noted(&cluster, 1, "connect"), 0);
+}
+
+/* And goes on saying so, as MariaDB does with the table that it used last: another node has a table of its own. */
+static void a_node_that_cannot_read_triggers_is_left_for_another(void **state)
+{
+    struct cluster cluster = cluster_new(state);
+    struct change outcome;
+    cluster.options.query_timeout_seconds = 30;
+    set(&cluster, 0, "1064 UPDATE\n");
+    for (int in_transaction = 0; in_transaction < 2; in_transaction++) {
+        int runs = 0;
+        struct database *database = help_open(cluster.arena, &cluster.options);
+        help_none(in_transaction ? database_transaction(database, cluster.arena, change_in, &runs, NULL)
+                                 : change_once(&cluster, database, &outcome));
+        help_none(change_once(&cluster, database, &outcome));
+        assert_int_equal(noted(&cluster, 0, change.sql), 1 + in_transaction);
+        assert_int_equal(noted(&cluster, 1, change.sql), 2 * (1 + in_transaction));
+        assert_true(runs == 2 * in_transaction);
+    }
+    /* Unless nobody else is there. */
+    set(&cluster, 1, "waits\n");
+    set(&cluster, 2, "waits\n");
+    struct database *database = help_open(cluster.arena, &cluster.options);
+    int status;
+    (void)harness_write(cluster.arena, cluster.directory[0], "log", "", 0);
+    pid_t child = mend_later(&cluster, 0, 0, change.sql);
+    help_none(change_once(&cluster, database, &outcome));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(noted(&cluster, 0, change.sql) > 2);
+    assert_int_equal(noted(&cluster, 1, change.sql), 4);
 }
 
 /* The node may have sent the commit to the others before it left them. */
@@ -405,6 +437,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_node_that_loses_its_quorum_is_left),
     HARNESS_TEST(a_lock_wait_leaves_no_node),
     HARNESS_TEST(a_prepared_statement_with_an_error_of_syntax_is_tried_again),
+    HARNESS_TEST(a_node_that_cannot_read_triggers_is_left_for_another),
     HARNESS_TEST(an_error_of_the_commit_leaves_the_outcome_unknown),
     HARNESS_TEST(a_transaction_that_lost_its_node_is_run_on_the_next),
     HARNESS_TEST(each_host_tells_its_state),
