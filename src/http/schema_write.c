@@ -141,21 +141,24 @@ static void describe_type(struct buffer *buffer, const char *type, bool nullable
 
 /* A language of two or three letters; what may follow is in an order that no pattern says in a line. */
 #define LANGUAGE_PATTERN "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
+#define NO_CHARACTER "\\\\u0000"
 #define CONTROL_CHARACTERS "\\\\u0000-\\\\u001F\\\\u007F-\\\\u009F"
 
 /*
  * What a text does not hold, as in a class of characters of its pattern: names, secrets, and free texts, which hold no
- * control characters unless the field says otherwise. NULL: it has another pattern, or none.
+ * control characters unless the caller checks them. NULL: it has another pattern, or none.
  */
 static const char *refused_characters(const struct schema_field *field)
 {
     if (field->type == SCHEMA_NAME)
         return NAME_REFUSED;
-    if (field->type == SCHEMA_SECRET)
-        return "\\\\u0000";
+    if (field->pattern != NULL || (field->flags & SCHEMA_READ_AS_TIME) != 0)
+        return NULL;
+    bool unchecked = (field->flags & SCHEMA_UNCHECKED) != 0;
+    if (field->type == SCHEMA_SECRET || (field->type == SCHEMA_TEXT && unchecked))
+        return NO_CHARACTER;
     bool is_text = field->type == SCHEMA_TEXT || field->type == SCHEMA_TEXTS;
-    bool own = field->pattern != NULL || (field->flags & (SCHEMA_UNCHECKED | SCHEMA_READ_AS_TIME)) != 0;
-    return is_text && !own ? CONTROL_CHARACTERS : NULL;
+    return is_text && !unchecked ? CONTROL_CHARACTERS : NULL;
 }
 
 static void describe_pattern(struct buffer *buffer, const struct schema_field *field, bool input)

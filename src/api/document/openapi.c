@@ -81,12 +81,13 @@ static const char *add_fields(struct writer *writer, const struct schema *schema
     return separator;
 }
 
-/* Every row that asks for a token takes it. */
+/* Every row that asks for a token takes it. Blanks around the value of a header do not belong to it (RFC 9110, 5.5). */
 static const struct schema_field reason_fields[] = {
     {.name = CALLER_REASON_HEADER,
      .type = SCHEMA_TEXT,
      .minimum = 1,
      .maximum = LIMIT_REASON_CHARACTERS,
+     .pattern = "^[^ \\\\u0000-\\\\u001F\\\\u007F-\\\\u009F][^\\\\u0000-\\\\u001F\\\\u007F-\\\\u009F]*$",
      .description =
          "Why internal staff look into another organisation, in UTF-8: it is kept in the audit trail of that "
          "organisation. Others need not send it."},

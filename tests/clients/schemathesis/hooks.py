@@ -10,10 +10,13 @@ import subprocess
 import urllib.parse
 
 import schemathesis
-from schemathesis.specs.openapi.checks import positive_data_acceptance
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 SESSION_SECONDS = 60
 SIGN_IN_ADDRESS = "127.0.0.9"
+FORM = "multipart/form-data"
+# What a failure says of each rule that a value breaks.
+BROKEN = re.compile(r"violates ((?:`\w+`(?:, )?)+)")
 # Codes of replies to requests that have the form of the schema, and why. All else that is refused with such a form is a
 # failure.
 REASONS = {
@@ -44,6 +47,7 @@ REASONS_OF_VALUES = {
     ("lastName", "format"): "nothing that can be seen; a pattern does not know which letters there are",
     ("locale", "format"): "the order of the parts of a language tag",
     ("name", "count"): "a name for several files",
+    ("name", "encoding"): "a form bounds the bytes of a text, a schema counts characters",
     ("name", "format"): "nothing that can be seen; a pattern does not know which letters there are",
     ("name", "length"): "a file system bounds the bytes of a name, a schema counts characters",
     ("name", "mismatch"): "the ending does not fit the type of the bytes",
@@ -110,6 +114,19 @@ def what_the_schema_allows_is_taken(context, response, case):
         return positive_data_acceptance(context, response, case)
     except AssertionError:
         if has_reason(response, case):
+            return None
+        raise
+
+
+@schemathesis.check
+def what_the_schema_forbids_is_refused(context, response, case):
+    """Stands for negative_data_rejection, which now and then forgets that the parts of a form are texts: what was null
+    before it was sent is the text "null", which the schema allows."""
+    try:
+        return negative_data_rejection(context, response, case)
+    except AssertionError as error:
+        broken = {name for names in BROKEN.findall(error.message) for name in re.findall(r"\w+", names)}
+        if case.media_type == FORM and broken == {"type"}:
             return None
         raise
 
