@@ -64,15 +64,16 @@ def run(chosen, temporary, disk):
 
 
 def run_rest(jobs, lanes, waiting, sparing):
-    """Jobs that mostly wait have lanes of their own, and so have those that take what is spare. The first go on beside
-    the quiet ones."""
+    """Jobs that mostly wait have lanes of their own, and so have those that take what is spare. Both go on beside the
+    quiet ones, and the latter take only what these leave."""
     waiting.start([job for job in jobs if job.waits])
     sparing.start([job for job in jobs if job.spare])
     lanes.run([job for job in jobs if not (job.waits or job.spare or job.quiet or job.alone)])
-    sparing.wait()
+    sparing.steps.give_way({job.kind for job in jobs if job.spare})
     for job in jobs:
         if job.quiet:
             lanes.run([job])
+    sparing.wait()
     waiting.wait()
     for job in jobs:
         if job.alone:

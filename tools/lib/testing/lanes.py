@@ -9,7 +9,7 @@ import traceback
 class Job:
     """A piece of work that needs nothing of another one. `first`: before all others; `waits`: it mostly waits, so it
     needs no processor of its own; `spare`: in a lane of its own beside the others; `quiet`: beside none but those that
-    mostly wait; `alone`: after all others, with the machine for itself."""
+    mostly wait and those that take what is left; `alone`: after all others, with the machine for itself."""
 
     def __init__(self, name, work, first=False, waits=False, spare=False, quiet=False, alone=False, share=None):
         self.name = name

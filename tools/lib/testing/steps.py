@@ -10,6 +10,7 @@ import threading
 import time
 
 import failures
+import processes
 
 LIMIT_SECONDS = 2700
 ENDING_SECONDS = 60
@@ -55,7 +56,8 @@ class Steps:
         self.ending = False
         self.lock = threading.Lock()
         self.here = threading.local()  # .kind: that of the job which this thread carries out
-        self.running = {}
+        self.running = {}  # the kind of each, by process id
+        self.giving_way = set()
         # What the caller's environment holds must not change what is built and tested: Debian's own programs first.
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.environment = {**kept, "PATH": f"{PLACES}:{kept.get('PATH', '')}".rstrip(":"), "LC_ALL": "C.UTF-8",
@@ -79,12 +81,21 @@ class Steps:
         with self.lock:
             if self.ending:
                 raise SystemExit
+            words = map(str, (*(processes.LOWERED if step.kind in self.giving_way else ()), *arguments))
             with open(step.log, "wb") as output:
-                child = subprocess.Popen([str(word) for word in arguments], cwd=folder, stdin=subprocess.DEVNULL,
-                                         stdout=output, stderr=subprocess.STDOUT, process_group=0,
+                child = subprocess.Popen(list(words), cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
+                                         stderr=subprocess.STDOUT, process_group=0,
                                          env={**self.environment, **(environment or {})})
-            self.running[child.pid] = child
+            self.running[child.pid] = step.kind
         return step, child
+
+    def give_way(self, kinds):
+        """From now on the programs of these kinds take only what the others leave."""
+        with self.lock:
+            self.giving_way |= set(kinds)
+            running = [pid for pid, kind in self.running.items() if kind in self.giving_way]
+        for pid in processes.descendants(running):
+            processes.lower(pid)
 
     def wait(self, step, child, limit):
         """Waits until the program ends; one that takes longer than the limit is ended, and has failed."""
