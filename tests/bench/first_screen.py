@@ -86,6 +86,7 @@ def web_server(facts, folder):
     (folder / "gatehouse.conf").write_text(site, encoding="utf-8")
     main = re.sub(r"(?m)^( *pid|.*_temp_path) [^;]+;", lambda line: f"{line[1]} {folder}/{line[1].split()[-1]};",
                   (etc / "nginx.conf").read_text(encoding="utf-8"))
+    main = re.sub(r"(?m)^ *include \S+/bench/nginx\.conf;\n", "", main)  # what other suites have put behind it
     main = main.replace(str(etc / "gatehouse.conf"), str(folder / "gatehouse.conf"))
     (folder / "nginx.conf").write_text(main, encoding="utf-8")
     return subprocess.Popen(["/usr/sbin/nginx", "-e", folder / "error.log", "-c", folder / "nginx.conf"])
