@@ -6,7 +6,6 @@ import pathlib
 import sys
 
 import pytest
-import requests
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "cluster"), str(HERE.parent / "http")]
@@ -14,6 +13,7 @@ sys.dont_write_bytecode = True
 
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
+from support.connections import ask  # noqa: E402
 from support.database import Database  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.openapi import Document  # noqa: E402
@@ -42,7 +42,7 @@ def whole(ceph):
 
 @pytest.fixture(scope="session")
 def accounts(stack):
-    document = Document(requests.get(stack.url("/system/openapi.json"), timeout=10).json())
+    document = Document(ask("GET", stack.url("/system/openapi.json")).json())
     database = Database(stack.database)
     database.lift_throttles()
     return Accounts(Api(stack, document), stack, Mailbox(stack.mail), database)

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 
-import requests
+from support.connections import ask
 from support.parts import Parts
 from support.stack import wait_until
 
@@ -47,8 +47,8 @@ class Ceph(Parts):
     def is_ready(self):
         """Whether the service says that it is ready."""
         try:
-            return requests.get(self.stack.url("/system/health/ready"), timeout=10).status_code == 200
-        except requests.RequestException:
+            return ask("GET", self.stack.url("/system/health/ready"), timeout=10).status_code == 200
+        except OSError:
             return False
 
     def await_whole(self):

@@ -8,7 +8,6 @@ import pathlib
 import sys
 
 import pytest
-import requests
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "http"))
@@ -17,6 +16,7 @@ sys.dont_write_bytecode = True
 
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
+from support.connections import ask  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.members import Members  # noqa: E402
 from support.openapi import Document  # noqa: E402
@@ -49,7 +49,7 @@ def database(cluster):
 
 @pytest.fixture(scope="session")
 def document(stack):
-    return Document(requests.get(stack.url("/system/openapi.json"), timeout=10).json())
+    return Document(ask("GET", stack.url("/system/openapi.json")).json())
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import socket
 import subprocess
 
 import pymysql
-import requests
+from support.connections import ask
 from support.database import Database
 from support.parts import Parts
 from support.stack import Stack, wait_until
@@ -58,8 +58,8 @@ class Cluster(Parts):
         """Whether a host says of itself that it is ready."""
         host = next(host for host in self.hosts if host.name == name)
         try:
-            return requests.get(host.url("/system/health/ready"), timeout=10).status_code == 200
-        except requests.RequestException:
+            return ask("GET", host.url("/system/health/ready"), timeout=10).status_code == 200
+        except OSError:
             return False
 
     def cut_off(self, node):

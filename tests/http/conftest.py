@@ -10,7 +10,6 @@ import subprocess
 import sys
 
 import pytest
-import requests
 
 # A test run has a folder for what Python has compiled, so that not each of its processes compiles the cases again.
 sys.pycache_prefix = os.environ.get("GATEHOUSE_TEST_PYCACHE")
@@ -19,6 +18,7 @@ sys.dont_write_bytecode = not sys.pycache_prefix
 from support import files, samples  # noqa: E402
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
+from support.connections import ask  # noqa: E402
 from support.database import Database  # noqa: E402
 from support.logs import Logs  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
@@ -75,7 +75,7 @@ def stack():
 
 @pytest.fixture(scope="session")
 def document(stack):
-    reply = requests.get(stack.url("/system/openapi.json"), timeout=10)
+    reply = ask("GET", stack.url("/system/openapi.json"))
     assert reply.status_code == 200, f"openapi.json: {reply.status_code} {reply.text[:300]}"
     return Document(reply.json())
 

@@ -17,6 +17,7 @@ sys.path.insert(0, str(HERE))
 
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
+from support.connections import ask  # noqa: E402
 from support.database import Database  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.openapi import Document  # noqa: E402
@@ -42,8 +43,7 @@ def database(stack):
 
 @pytest.fixture(scope="session")
 def accounts(stack, database):
-    import requests
-    document = Document(requests.get(stack.url("/system/openapi.json"), timeout=10).json())
+    document = Document(ask("GET", stack.url("/system/openapi.json")).json())
     database.lift_throttles()
     return Accounts(Api(stack, document), stack, Mailbox(stack.mail), database)
 

@@ -14,7 +14,6 @@ import signal
 import sys
 
 import pytest
-import requests
 
 HERE = pathlib.Path(__file__).resolve().parent
 # A test run has a folder for what Python has compiled, so that not each of its processes compiles the cases again.
@@ -27,6 +26,7 @@ from playwright.sync_api import expect, sync_playwright  # noqa: E402
 
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
+from support.connections import ask  # noqa: E402
 from support.database import Database  # noqa: E402
 from support.logs import Logs  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
@@ -86,7 +86,7 @@ def fresh_throttle(database):
 
 @pytest.fixture(scope="session")
 def accounts(stack, database):
-    document = Document(requests.get(stack.url("/system/openapi.json"), timeout=10).json())
+    document = Document(ask("GET", stack.url("/system/openapi.json")).json())
     database.lift_throttles()
     return Accounts(Api(stack, document), stack, Mailbox(stack.mail), database)
 

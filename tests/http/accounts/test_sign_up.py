@@ -7,11 +7,11 @@ import re
 import string
 
 import pytest
-import requests
 
 from support import mail
 from support.accounts import fresh_email, invitation
 from support.client import failing
+from support.connections import ask
 from support.database import key
 from support.members import MEMBERS
 
@@ -76,7 +76,7 @@ def test_a_mail_holds_link_and_temporary_password_each_alone_on_a_line(invited, 
 def test_opening_the_link_shows_a_page_and_changes_nothing(api, invited):
     """Mail scanners open links: the password is always typed and sent by POST."""
     for method in ("HEAD", "GET", "GET"):
-        reply = requests.request(method, invited.link, timeout=10)
+        reply = ask(method, invited.link)
         assert reply.status_code == 200 and reply.headers["Content-Type"].startswith("text/html")
         assert reply.headers["X-Content-Type-Options"] == "nosniff" and invited.temporary not in reply.text
     api.post("/customers/login", json=invited.credentials(), status=400, code="auth.newPasswordRequired")

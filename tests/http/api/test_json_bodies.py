@@ -135,13 +135,13 @@ def test_a_body_in_chunks_is_read(api):
 def test_64_kib_of_elements_take_no_time_and_no_worker(api):
     data = b'{"username":[' + b"0," * 32000 + b'0],"password":"b"}'
     assert len(data) <= BOUND
-    assert send(api, data, status=400, code="request.invalid").elapsed.total_seconds() < 5
+    assert send(api, data, status=400, code="request.invalid").seconds < 5
 
 
 def test_64_kib_of_names_take_no_time(api):
     data = json.dumps({f"n{number}": 1 for number in range(5500)}, separators=(",", ":")).encode()
     assert len(data) <= BOUND
-    assert send(api, data, status=400, code="request.invalid").elapsed.total_seconds() < 5
+    assert send(api, data, status=400, code="request.invalid").seconds < 5
 
 
 def test_a_hundred_wrong_members_are_all_named(api):

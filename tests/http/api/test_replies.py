@@ -8,9 +8,9 @@ import re
 import uuid
 
 import pytest
-import requests
 
 from support.client import REQUEST_ID, check_error
+from support.connections import ask
 from support.wire import raw
 
 pytestmark = pytest.mark.web_server
@@ -214,7 +214,7 @@ def preflight(api, origin, path="/customers/login", method="POST", **more):
         "Origin": origin, "Access-Control-Request-Method": method,
         "Access-Control-Request-Headers": "authorization,content-type", **more
     }
-    return requests.options(api.stack.url(path), headers=headers, timeout=10)
+    return ask("OPTIONS", api.stack.url(path), headers=headers)
 
 
 @pytest.fixture()

@@ -13,9 +13,8 @@ import subprocess
 import sys
 import types
 
-import requests
-
 from support.client import Api
+from support.connections import ask
 from support.programs import system
 from support.programs.ports import free_port
 from support.stack import wait_until
@@ -181,12 +180,12 @@ class Site:
     def _answers(self):
         try:
             return self.get("/system/health/live").status_code < 500
-        except requests.RequestException:
+        except OSError:
             return False
 
     def get(self, path, base=None, **more):
         """A GET without an account, from this site or another base; redirects are not followed."""
-        return requests.get((base or self.base) + path, timeout=10, allow_redirects=False, verify=self.verify, **more)
+        return ask("GET", (base or self.base) + path, self.verify, timeout=10, **more)
 
     @property
     def base(self):
@@ -195,16 +194,15 @@ class Site:
 
     @property
     def verify(self):
-        """What requests takes for its certificate."""
-        return str(self.folder / "gatehouse.pem") if self.tls else True
+        """The file with its certificate, if it has one."""
+        return str(self.folder / "gatehouse.pem") if self.tls else None
 
     def account(self, account):
         """The same account, asking through this site."""
         stack = copy.copy(self.stack)
         stack.base_url, stack.port = self.base, self.port
         other = copy.copy(account)
-        other.api = Api(stack, account.api.document)
-        other.api.session.verify = self.verify
+        other.api = Api(stack, account.api.document, verify=self.verify)
         return other
 
 

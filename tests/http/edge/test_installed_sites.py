@@ -6,10 +6,10 @@ import socket
 import ssl
 
 import pytest
-import requests
 
 from edge.support_installed import NAME, Site, workers
 from support import files, samples
+from support.connections import ask
 from support.stack import wait_until
 
 pytestmark = pytest.mark.web_server
@@ -151,7 +151,7 @@ def test_below_a_path_the_interface_and_the_pages_are_there_and_nothing_else(sta
         data = samples.noise(3_000)
         record = files.upload(account, data, "below-a-path.bin")
         link = account.post(f"/system/files/{record['id']}/link", status=200).json()["url"]
-        assert link.startswith(f"{site.base}/system/links/") and requests.get(link, timeout=10).content == data
+        assert link.startswith(f"{site.base}/system/links/") and ask("GET", link).content == data
         assert files.download(account, record["id"], status=200).content == data
         loaded = re.findall(r'(?:href|src)="([^"]+)"', site.get("/").text)
         assert "console/main.js" in loaded
@@ -168,4 +168,4 @@ def test_below_a_path_the_interface_and_the_pages_are_there_and_nothing_else(sta
             assert reply.status_code == 404 and reply.json()["code"] == "route.unknown", path
         assert site.get("/favicon.ico", top).status_code == 200
         # What is no reading is the service's to answer.
-        assert requests.post(site.base, timeout=10).json()["code"] == "route.unknown"
+        assert ask("POST", site.base).json()["code"] == "route.unknown"

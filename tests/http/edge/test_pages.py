@@ -25,7 +25,7 @@ POLICY = {
 
 def ask(api, method, path, **headers):
     """A request whose answer need not be the service's own."""
-    return api.session.request(method, api.stack.url(path), headers=headers, timeout=10, allow_redirects=False)
+    return api.session.request(method, api.stack.url(path), headers=headers, timeout=10)
 
 
 @pytest.mark.parametrize("accept", [BROWSER, "text/html", "*/*", "", "text/html, application/json;q=0.5"])

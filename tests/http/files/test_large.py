@@ -113,7 +113,7 @@ def test_one_gibibyte_round_trips_in_constant_memory(stack, database, keeper):
     reply = files.download(keeper, record["id"], stream=True, status=200, timeout=120)
     assert reply.headers["Content-Length"] == str(GIB)
     received = hashlib.sha256()
-    for data in reply.iter_content(BLOCK):
+    for data in reply.pieces(BLOCK):
         received.update(data)
     assert received.hexdigest() == record["info"]["hash"]
     last = files.download(keeper, record["id"], headers={"Range": f"bytes={GIB - 5}-"}, status=206)

@@ -3,8 +3,7 @@
 
 import configparser
 
-import requests
-
+from support.connections import ask
 from support.database import key
 
 
@@ -46,8 +45,8 @@ class Held:
     def _cognito(self, identity):
         section = self.configuration["cognito"]
         credential = f"Credential=AKIDEMULATED/20260101/{section['region']}/cognito-idp/aws4_request"
-        reply = requests.post(
-            section["endpoint"] + "/",
+        reply = ask(
+            "POST", section["endpoint"] + "/",
             json={"UserPoolId": section["user_pool_id"], "Username": self._subject(identity)},
             headers={
                 "X-Amz-Target": "AWSCognitoIdentityProviderService.AdminGetUser",
@@ -73,12 +72,12 @@ class Held:
             with open(section[name], encoding="ascii") as file:
                 return file.read().strip()
 
-        token = requests.post(
-            f"{section['url']}/realms/{section['realm']}/protocol/openid-connect/token",
+        token = ask(
+            "POST", f"{section['url']}/realms/{section['realm']}/protocol/openid-connect/token",
             data={"grant_type": "client_credentials", "client_id": section["admin_client_id"],
                   "client_secret": secret("admin_client_secret_file")}, timeout=10).json()["access_token"]
-        reply = requests.get(f"{section['url']}/admin/realms/{section['realm']}/users/{self._subject(identity)}",
-                             headers={"Authorization": f"Bearer {token}"}, timeout=10)
+        reply = ask("GET", f"{section['url']}/admin/realms/{section['realm']}/users/{self._subject(identity)}",
+                    headers={"Authorization": f"Bearer {token}"}, timeout=10)
         if reply.status_code == 404:
             return None
         assert reply.status_code == 200, reply.text

@@ -5,9 +5,7 @@ import configparser
 import pathlib
 import re
 
-import requests
-
-from support import mail
+from support import connections, mail
 from support.database import key
 from support.stack import wait_until
 
@@ -34,10 +32,10 @@ class Realm:
         """A call of the Admin REST interface, below the realm."""
         grant = {"grant_type": "password", "client_id": "admin-cli", "username": "admin",
                  "password": self.secret("keycloak-administrator")}
-        token = requests.post(f"{self.url}/realms/master/protocol/openid-connect/token", data=grant,
-                              timeout=SECONDS).json()["access_token"]
-        reply = requests.request(method, f"{self.url}/admin/realms/{self.name}{path}", json=body, timeout=SECONDS,
-                                 headers={"Authorization": f"Bearer {token}"})
+        token = connections.ask("POST", f"{self.url}/realms/master/protocol/openid-connect/token", data=grant,
+                                timeout=SECONDS).json()["access_token"]
+        reply = connections.ask(method, f"{self.url}/admin/realms/{self.name}{path}", json=body, timeout=SECONDS,
+                                headers={"Authorization": f"Bearer {token}"})
         assert reply.status_code == status, f"{method} {path}: {reply.status_code} {reply.text[:300]}"
         return reply
 
@@ -70,7 +68,8 @@ class Realm:
         """The token end point's answer to a direct sign-in, past the service."""
         form = {"grant_type": "password", "scope": "openid", "client_id": self.section["client_id"],
                 "client_secret": self.secret("keycloak-client-secret"), "username": username, "password": password}
-        return requests.post(f"{self.url}/realms/{self.name}/protocol/openid-connect/token", data=form, timeout=SECONDS)
+        return connections.ask("POST", f"{self.url}/realms/{self.name}/protocol/openid-connect/token", data=form,
+                               timeout=SECONDS)
 
     def calls(self, path):
         """How many calls of a path, below the realm's public address, its access log holds."""

@@ -8,6 +8,7 @@ import signal
 
 import pytest
 
+from support import files
 from support.accounts import fresh_password
 from support.programs import operator
 from support.stack import wait_until
@@ -45,9 +46,8 @@ def test_what_was_made_before_holds_until_the_old_key_is_taken_out(stack, api, a
     owner.post("/customers/forgotten-password", json={"username": owner.email}, status=200)
     code = re.search(r"(?m)^\d{6}$", mailbox.wait(owner.email, count=2).get_body(("plain",)).get_content())[0]
     refresh = owner.session()["refreshToken"]
-    reply = api.post("/system/files", token=token, status=200, data={"bucket": "files", "type": "misc"},
-                     files={"file": ("a.txt", b"hello", "text/plain")})
-    link = api.post(f"/system/files/{reply.json()['id']}/link", token=token, status=200).json()["url"]
+    record = files.upload(owner, b"hello", "a.txt")
+    link = api.post(f"/system/files/{record['id']}/link", token=token, status=200).json()["url"]
 
     def everything_holds():
         nonlocal refresh

@@ -7,7 +7,6 @@ import subprocess
 import time
 
 import pytest
-import requests
 
 from support import parallel
 from support.accounts import fresh_email, fresh_password
@@ -48,23 +47,10 @@ def forget_address(database):
     return lambda: database.run("DELETE FROM throttle WHERE scope = 'address'")
 
 
-class Sender(requests.adapters.HTTPAdapter):
-    """Sends from another address of the loopback network."""
-
-    def __init__(self, address):
-        self.address = address
-        super().__init__(pool_maxsize=64)
-
-    def init_poolmanager(self, *arguments, **more):
-        super().init_poolmanager(*arguments, source_address=(self.address, 0), **more)
-
-
 @pytest.fixture()
 def elsewhere(stack, document):
-    """A client at an address of its own."""
-    client = Api(stack, document)
-    client.session.mount("http://", Sender("127.0.0.77"))
-    return client
+    """A client at an address of its own, of the loopback network."""
+    return Api(stack, document, address="127.0.0.77")
 
 
 # ---- accounts -------------------------------------------------------------------------------------------

@@ -8,12 +8,11 @@ where it is due; and by openapi.json: the status is documented for the operation
 schema.
 """
 
-import http.cookiejar
 import json
 import re
 import threading
 
-import requests
+from support.connections import Connections
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,128}\Z")
 ERROR_MEMBERS = {"status", "message", "stack", "code", "body", "validation"}
@@ -87,22 +86,20 @@ EDGE_STATUS_OF_CODE = {
 
 
 class Api:
-    """Sends requests to the stack. Every method answers a requests.Response that has passed the rules."""
+    """Sends requests to the stack, over Connections made with the given arguments. Every method answers a Reply that
+    has passed the rules."""
 
-    def __init__(self, stack, document):
+    def __init__(self, stack, document, **connections):
         self.stack = stack
         self.document = document
+        self.connections = connections
         self.local = threading.local()
 
     @property
     def session(self):
         """The connections of this thread: they are closed now and then, which another thread must not meet."""
         if not hasattr(self.local, "session"):
-            session = self.local.session = requests.Session()
-            session.trust_env = False
-            # No test finds the cookie of another; whoever wants to send one does so.
-            session.cookies.set_policy(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
-            session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=64, max_retries=0))
+            self.local.session = Connections(**self.connections)
         return self.local.session
 
     def call(self,
@@ -123,13 +120,11 @@ class Api:
         headers = dict(headers or {})
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
-        arguments.setdefault("allow_redirects", False)
         reply = self.session.request(method,
                                      self.stack.url(path),
                                      headers=headers,
                                      timeout=timeout,
                                      **arguments)
-        streamed = arguments.get("stream", False)
         sent = any(name.lower() == "authorization" and value.lower().startswith("bearer ")
                    for name, value in headers.items())
         check_reply(reply,
@@ -138,8 +133,8 @@ class Api:
                     sent_token=sent,
                     edge=edge,
                     document=self.document,
-                    body=None if streamed and reply.status_code in (200, 206) else reply.content)
-        if reply.status_code >= 400 and ("data" in arguments or "files" in arguments):
+                    body=None if arguments.get("stream") and reply.status_code in (200, 206) else reply.content)
+        if reply.status_code >= 400 and "data" in arguments:
             # Whoever refuses a request before its body has come closes the connection behind the answer (RFC 9112,
             # 9.3). The answer cannot say so, since its header has left before: the next request takes a new connection.
             self.session.close()
@@ -197,14 +192,14 @@ def anonymous(reply):
 def shape(reply):
     """What an outsider can tell of a reply but for its request id and date: status, header names and values,
     bytes."""
-    headers = {name.lower(): value for name, value in reply.headers.items()}
+    headers = {name.lower(): value for name, value in reply.headers.itermerged()}
     for volatile in ("x-request-id", "date", "connection", "keep-alive", "transfer-encoding"):
         headers.pop(volatile, None)
     return reply.status_code, headers, anonymous(reply)
 
 
 def _is_file(reply):
-    return FILE_BYTES.search(reply.request.path_url.split("?")[0]) and reply.status_code in (200, 206)
+    return FILE_BYTES.search(reply.request.path) and reply.status_code in (200, 206)
 
 
 def check_reply(reply, method, path, *, sent_token=False, edge=False, document=None, body=None):

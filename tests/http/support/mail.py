@@ -6,12 +6,14 @@ import email.parser
 import email.policy
 import os
 import re
+import time
 
 from support.stack import wait_until
 
 # Longer than the lease of a job (120 s), whose runner may have died or been refused the row: a message that is later
 # than this is lost.
 PATIENCE_SECONDS = 150
+TICK_NANOSECONDS = 50_000_000  # more than any kernel has
 HEADERS = email.parser.BytesHeaderParser(policy=email.policy.default)
 
 
@@ -21,19 +23,28 @@ class Mailbox:
     def __init__(self, directory):
         self.directory = directory
         self.names = set()
+        self.changed = None  # the folder's time when it was read, if no other file can have come at that time
         self.received = {}
         self.parsed = {}
 
     def messages(self, address):
         """All messages to an address so far, oldest first."""
-        for name in sorted(set(os.listdir(self.directory)) - self.names):
-            if name.endswith(".eml"):
-                self.names.add(name)
-                for entry in recipients(HEADERS.parsebytes((self.directory / name).read_bytes())):
-                    self.received.setdefault(entry.lower(), []).append(name)
+        for name in self.arrived():
+            self.names.add(name)
+            for entry in recipients(HEADERS.parsebytes((self.directory / name).read_bytes())):
+                self.received.setdefault(entry.lower(), []).append(name)
         local, _, domain = address.lower().rpartition("@")
         names = self.received.get(f"{local}@{domain.encode('idna').decode()}", [])
         return [self.message(name) for name in sorted(names)]
+
+    def arrived(self):
+        """The files that have come since. A folder that has not changed for a while is not read again; what comes
+        within one tick of the kernel's clock would leave its time as it was."""
+        asked, changed = time.time_ns(), os.stat(self.directory).st_mtime_ns
+        if changed == self.changed:
+            return []
+        self.changed = changed if asked - changed > TICK_NANOSECONDS else None
+        return sorted(name for name in set(os.listdir(self.directory)) - self.names if name.endswith(".eml"))
 
     def message(self, name):
         """The whole message of a file."""

@@ -9,7 +9,7 @@ import pathlib
 import urllib.parse
 import xml.etree.ElementTree
 
-import requests
+from support.connections import ask
 
 NAMESPACE = {"s3": "http://s3.amazonaws.com/doc/2006-03-01/"}
 PATIENCE = 60
@@ -40,8 +40,7 @@ class Bucket:
             made = hmac.digest(made, part.encode(), "sha256")
         signed["Authorization"] = (f"AWS4-HMAC-SHA256 Credential={self.key}/{scope}, SignedHeaders={names}, "
                                    f"Signature={made.hex()}")
-        return requests.request(method, f"{self.url}{target}?{parameters}".rstrip("?"), data=body, headers=signed,
-                                timeout=PATIENCE)
+        return ask(method, f"{self.url}{target}?{parameters}".rstrip("?"), data=body, headers=signed, timeout=PATIENCE)
 
     def sizes(self, prefix=""):
         """The size of every object whose key begins so, by its key."""

@@ -70,14 +70,16 @@ def run_rest(jobs, lanes, waiting, sparing):
     sparing.start([job for job in jobs if job.spare])
     lanes.run([job for job in jobs if not (job.waits or job.spare or job.quiet or job.alone)])
     sparing.steps.give_way({job.kind for job in jobs if job.spare})
-    for job in jobs:
-        if job.quiet:
-            lanes.run([job])
+    one_by_one(lanes, [job for job in jobs if job.quiet])
     sparing.wait()
     waiting.wait()
+    one_by_one(lanes, [job for job in jobs if job.alone])
+
+
+def one_by_one(lanes, jobs):
+    """Each when the one before has ended."""
     for job in jobs:
-        if job.alone:
-            lanes.run([job])
+        lanes.run([job])
 
 
 sys.exit(main())
