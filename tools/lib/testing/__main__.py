@@ -68,7 +68,7 @@ def run_rest(jobs, lanes, waiting, sparing):
     quiet ones, and the latter take only what these leave."""
     waiting.start([job for job in jobs if job.waits])
     sparing.start([job for job in jobs if job.spare])
-    lanes.run([job for job in jobs if not (job.waits or job.spare or job.quiet or job.alone)])
+    lanes.run([job for job in jobs if job.ordinary])
     sparing.steps.give_way({job.kind for job in jobs if job.spare})
     one_by_one(lanes, [job for job in jobs if job.quiet])
     sparing.wait()

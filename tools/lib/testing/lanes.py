@@ -20,6 +20,7 @@ class Job:
         self.spare = spare
         self.quiet = quiet
         self.alone = alone
+        self.ordinary = not (waits or spare or quiet or alone)
         self.share = share
 
 
