@@ -150,12 +150,21 @@ def overload(stack, what, target, connections, storm, rounds, seconds):
     told = [what, round(peaks[middle]), round(TIMES * peaks[middle]), round(rates[middle]),
             *(f"{one['good']['latency'].get(percent, 0) / 1000:.0f}" for percent in ("50", "99")),
             round(one["refused"]["count"] / seconds), f"{refusals[middle]:.0f}", f"{recovery[middle]:.1f}"]
+    if not rows[0]["holds"]:
+        rows[0]["why"] = why(told)
     faults = [f"{asked}: {sum(one[key] for one in found)} {words}"
               for key, words in (("without_retry_after", "refusals without Retry-After"),
                                  ("broken", "connections broken or not answered in 10 s"),
                                  ("unsent", "requests that could not be sent"))
               if any(one[key] for one in found)]
     return rows, told, faults
+
+
+def why(told):
+    """What keeps the rate from its goal, by a row of the table."""
+    good, refused = (told[HEAD.index(column)] for column in ("good/s", "refused/s"))
+    return (f"meanwhile the same processors refuse {refused} requests a second, {refused / good:.1f} for each good "
+            "answer.")
 
 
 def run(stack, options):
