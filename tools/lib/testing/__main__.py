@@ -64,22 +64,15 @@ def run(chosen, temporary, disk):
 
 
 def run_rest(jobs, lanes, waiting, sparing):
-    """Jobs that mostly wait have lanes of their own, and so have those that take what is spare. Both go on beside the
-    quiet ones, and the latter take only what these leave."""
+    """Jobs that mostly wait have lanes of their own, and so have those that take what is spare."""
     waiting.start([job for job in jobs if job.waits])
     sparing.start([job for job in jobs if job.spare])
     lanes.run([job for job in jobs if job.ordinary])
-    sparing.steps.give_way({job.kind for job in jobs if job.spare})
-    one_by_one(lanes, [job for job in jobs if job.quiet])
     sparing.wait()
     waiting.wait()
-    one_by_one(lanes, [job for job in jobs if job.alone])
-
-
-def one_by_one(lanes, jobs):
-    """Each when the one before has ended."""
     for job in jobs:
-        lanes.run([job])
+        if job.alone:
+            lanes.run([job])
 
 
 sys.exit(main())

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 
 import counts
+import priorities
 from lanes import Job
 from runner import API_CLIENTS, CLIENTS, DRIVER, FUZZER, LINT, PROVIDER_OF, Runner
 from stacks import Stack
@@ -131,8 +132,10 @@ class KindsOfService(Runner):
 
     def cluster(self):
         """Starting clusters again and again takes long, so that is left to a full run and to whoever names the kind.
-        How many requests a death costs is counted, so nothing runs beside it that needs much of the machine."""
-        found = [Job("cluster", self.run_cluster, quiet=True)]
+        How many requests a death costs is counted, so its programs go before all others, or in a full run after
+        them."""
+        full = self.chosen.full
+        found = [Job("cluster", self.run_cluster, waits=not full, alone=full, priority=priorities.PROMPT)]
         if self.chosen.full or "cluster" in self.chosen.named:
             found.append(Job("cluster quickstart", self.run_cluster_quickstart))
         return found

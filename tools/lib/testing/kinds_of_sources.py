@@ -71,7 +71,7 @@ class KindsOfSources(Runner):
         """A second whole make check, with what is installed compiled as usual, only in a full run. The tarball is
         thrown away, so it need not be small."""
         quick = () if self.chosen.full else ("TESTS=", "DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0")
-        step = self.make("make distcheck", "-j2", "distcheck", *quick, spare=True,
+        step = self.make("make distcheck", "-j2", "distcheck", *quick,
                          environment={"TMPDIR": self.steps.disk, "XZ_OPT": "-1"})
         counts.one(step)
         self.steps.note(step)
@@ -178,7 +178,7 @@ class KindsOfSources(Runner):
     def run_bench(self):
         rounds = () if self.chosen.full else BENCH_ROUNDS
         step = self.steps.run("bench", [
-            *self.niced(), self.chosen.top / "tools" / "bench", "quick", *rounds, "--no-install", "--build-directory",
+            self.chosen.top / "tools" / "bench", "quick", *rounds, "--no-install", "--build-directory",
             self.quick, f"--configure-arguments={self.chosen.configure}"])
         counts.one(step)
         self.steps.note(step)

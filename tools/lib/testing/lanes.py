@@ -5,23 +5,26 @@ import queue
 import threading
 import traceback
 
+import priorities
+
 
 class Job:
     """A piece of work that needs nothing of another one. `first`: before all others; `waits`: it mostly waits, so it
-    needs no processor of its own; `spare`: in a lane of its own beside the others; `quiet`: beside none but those that
-    mostly wait and those that take what is left; `alone`: after all others, with the machine for itself."""
+    needs no processor of its own; `spare`: in a lane of its own beside the others; `alone`: after all others, with the
+    machine for itself; `priority`: that of its programs."""
 
-    def __init__(self, name, work, first=False, waits=False, spare=False, quiet=False, alone=False, share=None):
+    def __init__(self, name, work, first=False, waits=False, spare=False, alone=False, share=None,
+                 priority=priorities.ORDINARY):
         self.name = name
         self.kind = "build"
         self.work = work
         self.first = first
         self.waits = waits
         self.spare = spare
-        self.quiet = quiet
         self.alone = alone
-        self.ordinary = not (waits or spare or quiet or alone)
+        self.ordinary = not (waits or spare or alone)
         self.share = share
+        self.priority = priorities.SPARE if spare else priority
 
 
 class Lanes:
@@ -59,7 +62,7 @@ class Lanes:
                 job = waiting.get_nowait()
             except queue.Empty:
                 return
-            self.steps.here.kind = job.kind
+            self.steps.here.job = job.kind, job.priority
             try:
                 job.work()
             except SystemExit:

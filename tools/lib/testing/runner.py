@@ -32,14 +32,9 @@ class Runner:
         self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE, CLIENTS, API_CLIENTS, LINT, FUZZER,
                                                              DRIVER)}
 
-    def make(self, name, *arguments, spare=False, **how):
+    def make(self, name, *arguments, **how):
         """One run of make in the build folder."""
-        return self.steps.run(name, [*(self.niced() if spare else ()), "make", "-C", self.quick / "build", *arguments],
-                              **how)
-
-    def niced(self):
-        """What a program of a spare job is started by. A full run, which takes hours, has no such jobs."""
-        return () if self.chosen.full else ("nice", "-n", "5")
+        return self.steps.run(name, ["make", "-C", self.quick / "build", *arguments], **how)
 
     def run_check(self, command, *options):
         """One of them."""

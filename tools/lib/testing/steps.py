@@ -10,7 +10,7 @@ import threading
 import time
 
 import failures
-import processes
+import priorities
 
 LIMIT_SECONDS = 2700
 ENDING_SECONDS = 60
@@ -55,9 +55,8 @@ class Steps:
         self.gave_up = False
         self.ending = False
         self.lock = threading.Lock()
-        self.here = threading.local()  # .kind: that of the job which this thread carries out
-        self.running = {}  # the kind of each, by process id
-        self.giving_way = set()
+        self.here = threading.local()  # .job: kind and priority of that which this thread carries out
+        self.running = set()  # their process ids
         # What the caller's environment holds must not change what is built and tested: Debian's own programs first.
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.environment = {**kept, "PATH": f"{PLACES}:{kept.get('PATH', '')}".rstrip(":"), "LC_ALL": "C.UTF-8",
@@ -77,25 +76,16 @@ class Steps:
         """Starts a program in a process group of its own; wait() collects it."""
         step = Step(name, self.logs / f"{name.replace(' ', '-')}.log")
         step.began = time.monotonic()
-        step.kind = getattr(self.here, "kind", "build")
+        step.kind, priority = getattr(self.here, "job", ("build", priorities.ORDINARY))
         with self.lock:
             if self.ending:
                 raise SystemExit
-            words = map(str, (*(processes.LOWERED if step.kind in self.giving_way else ()), *arguments))
             with open(step.log, "wb") as output:
-                child = subprocess.Popen(list(words), cwd=folder, stdin=subprocess.DEVNULL, stdout=output,
-                                         stderr=subprocess.STDOUT, process_group=0,
-                                         env={**self.environment, **(environment or {})})
-            self.running[child.pid] = step.kind
+                child = subprocess.Popen(["nice", "-n", str(priority), *map(str, arguments)], cwd=folder,
+                                         stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                         process_group=0, env={**self.environment, **(environment or {})})
+            self.running.add(child.pid)
         return step, child
-
-    def give_way(self, kinds):
-        """From now on the programs of these kinds take only what the others leave."""
-        with self.lock:
-            self.giving_way |= set(kinds)
-            running = [pid for pid, kind in self.running.items() if kind in self.giving_way]
-        for pid in processes.descendants(running):
-            processes.lower(pid)
 
     def wait(self, step, child, limit):
         """Waits until the program ends; one that takes longer than the limit is ended, and has failed."""
@@ -104,7 +94,7 @@ class Steps:
         _, status, usage = os.wait4(child.pid, 0)
         timer.cancel()
         with self.lock:
-            self.running.pop(child.pid, None)
+            self.running.discard(child.pid)
         child.returncode = os.waitstatus_to_exitcode(status)
         step.status = child.returncode
         step.seconds = time.monotonic() - step.began
