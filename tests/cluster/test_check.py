@@ -13,3 +13,16 @@ def test_check_names_each_node_and_each_address_that_is_missing(cluster):
     said = cluster.check()
     assert f"The database host {places[2]} cannot be used" in said, said
     assert any(store in line for line in said.splitlines()), said
+
+
+def test_check_warns_of_a_node_that_would_wait_long_for_a_lock(cluster):
+    node = cluster.facts()["databases"][1]
+    said = "Its innodb_lock_wait_timeout is 50"
+    assert said not in cluster.check()
+    try:
+        cluster.databases[1].run("SET GLOBAL innodb_lock_wait_timeout = 50")
+        lines = cluster.check().splitlines()
+    finally:
+        cluster.databases[1].run("SET GLOBAL innodb_lock_wait_timeout = 1")
+    told = [line for line in lines if said in line]
+    assert len(told) == 1 and f"{node['host']}:{node['port']}" in " ".join(lines), lines

@@ -90,13 +90,20 @@ struct error *database_ping(struct database *database, struct arena *arena);
 /* How many hosts the handle may connect to; 0: it uses a socket. */
 size_t database_host_count(const struct database *database);
 
+/* What one of them says of itself. */
+struct database_host_state {
+    const char *name;          /* "HOST:PORT" */
+    const char *words;         /* "Synced, one of 3 nodes", "no node of a cluster" */
+    int64_t ahead;             /* by how many milliseconds its clock is ahead of this machine's, about */
+    int64_t lock_wait_seconds; /* innodb_lock_wait_timeout of a node's own threads; 0: it is no node, or does not say */
+};
+
 /*
- * "HOST:PORT" of one of them, and what it says of itself, over a connection of its own: "Synced, one of 3 nodes", "no
- * node of a cluster". *ahead_out: by how many milliseconds its clock is ahead of this machine's, about.
- * DATABASE_UNAVAILABLE with a sentence for the operator where it cannot be used.
+ * Asks over a connection of its own. DATABASE_UNAVAILABLE with a sentence for the operator where the host cannot be
+ * used; then state_out->name is filled all the same.
  */
 struct error *database_host_state(const struct database *database, struct arena *arena, size_t host,
-                                  const char **name_out, const char **state_out, int64_t *ahead_out);
+                                  struct database_host_state *state_out);
 
 /* ---- statements and their values ----------------------------------------------------------------- */
 

@@ -21,6 +21,7 @@
 #include "store/database/migrate.h"
 
 /* How many people a note names. */
+#define LOCK_WAIT_WARN_SECONDS 5
 #define STAFF_NAMED 10
 
 static struct error *check_migrations(struct checks *checks)
@@ -194,21 +195,36 @@ static void check_host_clock(struct checks *checks, const char *part, int64_t ah
     (void)check_tell(checks, part, CHECK_WARNING, error, "Have chrony or ntpd keep the clocks of all machines.");
 }
 
+/*
+ * A node's own threads apply what others have changed. MariaDB may overlook that one of them waits for the lock of a
+ * transaction that cannot go on before it, and finds out when the wait is over: until then the whole cluster stands.
+ */
+static void check_host_waits(struct checks *checks, const char *part, int64_t seconds)
+{
+    if (seconds <= LOCK_WAIT_WARN_SECONDS)
+        return;
+    struct error *error = error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                                        "Its innodb_lock_wait_timeout is %" PRId64 ": changes of the same rows through "
+                                        "several nodes can stop the cluster for so many seconds.",
+                                        seconds);
+    (void)check_tell(checks, part, CHECK_WARNING, error, "Write innodb_lock_wait_timeout = 1 into its configuration.");
+}
+
 /* Each host of a list. One that is away is a warning: the service uses the others. */
 static void check_hosts(struct checks *checks)
 {
     const struct database *database = checks->service.database;
     size_t count = database_host_count(database);
     for (size_t i = 0; count > 1 && i < count; i++) {
-        const char *name, *state;
-        int64_t ahead;
-        struct error *error = database_host_state(database, checks->arena, i, &name, &state, &ahead);
-        const char *part = arena_format(checks->arena, "database %s", name);
+        struct database_host_state state;
+        struct error *error = database_host_state(database, checks->arena, i, &state);
+        const char *part = arena_format(checks->arena, "database %s", state.name);
         if (error == NULL)
-            part = arena_format(checks->arena, "%s (%s)", part, state);
+            part = arena_format(checks->arena, "%s (%s)", part, state.words);
         (void)check_tell(checks, part, CHECK_WARNING, error,
                          "Start it, or see in its log why it has not joined; the service uses the other hosts.");
-        check_host_clock(checks, part, ahead);
+        check_host_clock(checks, part, state.ahead);
+        check_host_waits(checks, part, state.lock_wait_seconds);
     }
 }
 

@@ -294,9 +294,9 @@ static void look_back(struct database *database)
         LOG_TEXT("host", database->hosts.items[database->host].name));
 }
 
-/* The state of one host of the list and what its clock says now, over a connection of its own. */
+/* What one host of the list says of itself, over a connection of its own. */
 static bool ask(const struct database *database, size_t host, struct node_state *state_out, int64_t *clock_out,
-                struct fault *fault)
+                int64_t *lock_wait_out, struct fault *fault)
 {
     int64_t until = clock_monotonic() + (int64_t)database->options.connect_timeout_seconds * 1000000;
     if (!node_reachable(&database->hosts.items[host], until, fault))
@@ -304,7 +304,7 @@ static bool ask(const struct database *database, size_t host, struct node_state 
     MYSQL *mysql = open_connection(database, &database->hosts.items[host], until, fault);
     if (mysql == NULL)
         return false;
-    bool answered = node_ask(mysql, state_out) && node_clock(mysql, clock_out);
+    bool answered = node_ask(mysql, state_out) && node_clock(mysql, clock_out) && node_lock_wait(mysql, lock_wait_out);
     if (!answered)
         tell_failure(mysql, fault);
     else if (*clock_out == 0)
@@ -319,24 +319,26 @@ size_t database_host_count(const struct database *database)
 }
 
 struct error *database_host_state(const struct database *database, struct arena *arena, size_t host,
-                                  const char **name_out, const char **state_out, int64_t *ahead_out)
+                                  struct database_host_state *state_out)
 {
     struct node_state node;
-    int64_t clock;
+    int64_t clock, lock_wait;
     struct fault fault;
     const struct host *place = &database->hosts.items[host];
-    *name_out = arena_format(arena, strchr(place->name, ':') == NULL ? "%s:%u" : "[%s]:%u", place->name, place->port);
-    *state_out = "no node of a cluster";
-    *ahead_out = 0;
-    if (!ask(database, host, &node, &clock, &fault))
+    const char *name =
+        arena_format(arena, strchr(place->name, ':') == NULL ? "%s:%u" : "[%s]:%u", place->name, place->port);
+    *state_out = (struct database_host_state){.name = name, .words = "no node of a cluster"};
+    if (!ask(database, host, &node, &clock, &lock_wait, &fault))
         return error_message(database_failure_error(arena, &fault, "asking a host"),
-                             "The database host %s cannot be used: %s.", *name_out, fault.text);
+                             "The database host %s cannot be used: %s.", name, fault.text);
     if (!node.ready)
         return error_message(error_plain(arena, ERROR_DATABASE_UNAVAILABLE),
-                             "The database node %s is not ready: %s, %s.", *name_out, node.state, node.status);
-    *ahead_out = clock - clock_now();
-    if (node.is_node)
-        *state_out = arena_format(arena, "%s, one of %s nodes", node.state, node.size);
+                             "The database node %s is not ready: %s, %s.", name, node.state, node.status);
+    state_out->ahead = clock - clock_now();
+    if (!node.is_node)
+        return NULL;
+    state_out->words = arena_format(arena, "%s, one of %s nodes", node.state, node.size);
+    state_out->lock_wait_seconds = lock_wait;
     return NULL;
 }
 

@@ -135,6 +135,9 @@ bool node_ask(MYSQL *mysql, struct node_state *state_out);
  */
 bool node_clock(MYSQL *mysql, int64_t *now_out);
 
+/* The server's innodb_lock_wait_timeout for whoever sets none of its own, in seconds; 0 and false as node_clock(). */
+bool node_lock_wait(MYSQL *mysql, int64_t *seconds_out);
+
 /* Has ids follow the server's clock. Where the server refuses they go on as before. False as node_clock(). */
 bool node_follow_clock(MYSQL *mysql);
 

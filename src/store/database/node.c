@@ -117,21 +117,34 @@ bool node_ask(MYSQL *mysql, struct node_state *state_out)
 static const char ask_clock[] =
     "SET STATEMENT wsrep_sync_wait = 0 FOR SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS INTEGER)";
 
-bool node_clock(MYSQL *mysql, int64_t *now_out)
+/* The whole number that is the answer; 0: the server refuses it. False when there was no answer. */
+static bool ask_number(MYSQL *mysql, const char *sql, int64_t *number_out)
 {
-    int64_t asked = clock_monotonic();
-    *now_out = 0;
-    if (mysql_real_query(mysql, ask_clock, sizeof ask_clock - 1) != 0)
+    *number_out = 0;
+    if (mysql_real_query(mysql, sql, strlen(sql)) != 0)
         return mysql_errno(mysql) < CR_MIN_ERROR;
-    int64_t travelled = clock_monotonic() - asked;
     MYSQL_RES *result = mysql_store_result(mysql);
     MYSQL_ROW row = result == NULL ? NULL : mysql_fetch_row(result);
-    if (row != NULL && row[0] != NULL && text_to_integer(row[0], 0, INT64_MAX, now_out))
-        *now_out += travelled / 2000;
+    if (row == NULL || row[0] == NULL || !text_to_integer(row[0], 0, INT64_MAX, number_out))
+        *number_out = 0;
     /* An answer that broke off has no result either. */
     bool whole = result != NULL || mysql_errno(mysql) < CR_MIN_ERROR;
     mysql_free_result(result);
     return whole;
+}
+
+bool node_clock(MYSQL *mysql, int64_t *now_out)
+{
+    int64_t asked = clock_monotonic();
+    bool answered = ask_number(mysql, ask_clock, now_out);
+    if (*now_out > 0)
+        *now_out += (clock_monotonic() - asked) / 2000;
+    return answered;
+}
+
+bool node_lock_wait(MYSQL *mysql, int64_t *seconds_out)
+{
+    return ask_number(mysql, "SELECT @@GLOBAL.innodb_lock_wait_timeout", seconds_out);
 }
 
 bool node_follow_clock(MYSQL *mysql)

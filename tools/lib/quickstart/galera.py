@@ -74,7 +74,7 @@ class Galera:
                 f"--bind-address={node.address}", f"--port={node.ports['sql']}", "--skip-name-resolve",
                 "--skip-log-bin", "--binlog-format=ROW", "--default-storage-engine=InnoDB",
                 "--innodb-autoinc-lock-mode=2", "--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=64M",
-                "--innodb-log-file-size=32M", f"--max-connections={self.connections}",
+                "--innodb-log-file-size=32M", "--innodb-lock-wait-timeout=1", f"--max-connections={self.connections}",
                 "--character-set-server=utf8mb4", "--default-time-zone=+00:00", "--performance-schema=OFF",
                 "--wsrep-on=ON", f"--wsrep-provider={PROVIDER}", f"--wsrep-cluster-name={NAME}",
                 f"--wsrep-node-name={node.name}", f"--wsrep-node-address={at('group')}",

@@ -132,25 +132,24 @@ static void a_new_password_that_opens_nothing_is_not_taken(void **state)
 static void the_state_of_a_host_tells_why_it_cannot_be_asked(void **state)
 {
     struct scene scene = scene_of(state);
-    const char *name, *words;
-    int64_t ahead;
+    struct database_host_state told;
     scene.options.host = arena_format(scene.arena, "[::1]:1,127.0.0.1:%s,127.0.0.1:%s", scene.port[0], scene.port[1]);
     set(&scene, 0, "refuses 1045\n");
     set(&scene, 1, "cuts SET STATEMENT\n");
     struct database *database = help_open(scene.arena, &scene.options);
-    struct error *error = database_host_state(database, scene.arena, 0, &name, &words, &ahead);
+    struct error *error = database_host_state(database, scene.arena, 0, &told);
     help_error(error, ERROR_DATABASE_UNAVAILABLE);
-    assert_string_equal(name, "[::1]:1");
+    assert_string_equal(told.name, "[::1]:1");
     assert_non_null(strstr(error->message, "The database host [::1]:1 cannot be used: "));
-    error = database_host_state(database, scene.arena, 1, &name, &words, &ahead);
+    error = database_host_state(database, scene.arena, 1, &told);
     help_error(error, ERROR_DATABASE_UNAVAILABLE);
     assert_non_null(strstr(error->message, "as the test says"));
-    help_error(database_host_state(database, scene.arena, 2, &name, &words, &ahead), ERROR_DATABASE_UNAVAILABLE);
+    help_error(database_host_state(database, scene.arena, 2, &told), ERROR_DATABASE_UNAVAILABLE);
     /* A server that does not tell its clock is taken to have this machine's. */
     set(&scene, 1, "1193 SET STATEMENT\n");
-    help_none(database_host_state(database, scene.arena, 2, &name, &words, &ahead));
-    assert_true(ahead > -60000 && ahead < 60000);
-    assert_string_equal(words, "Synced, one of 3 nodes");
+    help_none(database_host_state(database, scene.arena, 2, &told));
+    assert_true(told.ahead > -60000 && told.ahead < 60000);
+    assert_string_equal(told.words, "Synced, one of 3 nodes");
 }
 
 static const struct CMUnitTest cases[] = {

@@ -368,25 +368,25 @@ static void a_transaction_that_lost_its_node_is_run_on_the_next(void **state)
 static void each_host_tells_its_state(void **state)
 {
     struct cluster cluster = cluster_new(state);
-    const char *name, *words;
+    struct database_host_state told;
     cluster.options.host =
         arena_format(cluster.arena, "127.0.0.1:%s,127.0.0.1:%s,127.0.0.1:1", cluster.port[0], cluster.port[1]);
     set(&cluster, 1, "waits\n");
     struct database *database = help_open(cluster.arena, &cluster.options);
     assert_int_equal(database_host_count(database), 3);
-    int64_t ahead = INT64_MAX;
-    help_none(database_host_state(database, cluster.arena, 0, &name, &words, &ahead));
+    help_none(database_host_state(database, cluster.arena, 0, &told));
     /* The server has the clock of this machine; a busy one may be slow to answer. */
-    assert_true(ahead > -60000 && ahead < 60000);
-    assert_string_equal(name, arena_format(cluster.arena, "127.0.0.1:%s", cluster.port[0]));
-    assert_string_equal(words, "Synced, one of 3 nodes");
-    struct error *error = database_host_state(database, cluster.arena, 1, &name, &words, &ahead);
+    assert_true(told.ahead > -60000 && told.ahead < 60000);
+    assert_string_equal(told.name, arena_format(cluster.arena, "127.0.0.1:%s", cluster.port[0]));
+    assert_string_equal(told.words, "Synced, one of 3 nodes");
+    assert_int_equal(told.lock_wait_seconds, 0); /* it does not say */
+    struct error *error = database_host_state(database, cluster.arena, 1, &told);
     help_error(error, ERROR_DATABASE_UNAVAILABLE);
     assert_string_equal(error->message, arena_format(cluster.arena,
                                                      "The database node 127.0.0.1:%s is not ready: Joining,"
                                                      " non-Primary.",
                                                      cluster.port[1]));
-    error = database_host_state(database, cluster.arena, 2, &name, &words, &ahead);
+    error = database_host_state(database, cluster.arena, 2, &told);
     help_error(error, ERROR_DATABASE_UNAVAILABLE);
     assert_non_null(strstr(error->message, "The database host 127.0.0.1:1 cannot be used: Connection refused."));
 }

@@ -236,6 +236,23 @@ static void a_row_without_a_value_tells_no_clock(void **state)
     stop_serving();
 }
 
+static void a_node_tells_how_long_its_own_threads_wait_for_a_lock(void **state)
+{
+    static const char *const fifty[ROWS][2] = {{"50", NULL}}, *const words[ROWS][2] = {{"long", NULL}};
+    int64_t seconds = 1;
+    (void)state;
+    serve(fifty);
+    assert_true(node_lock_wait(NULL, &seconds));
+    assert_int_equal(seconds, 50);
+    serve(words);
+    assert_true(node_lock_wait(NULL, &seconds));
+    assert_int_equal(seconds, 0);
+    server.no_query = true;
+    server.number = 2013; /* the connection is lost */
+    assert_false(node_lock_wait(NULL, &seconds));
+    stop_serving();
+}
+
 /* ---- whether it takes connections ------------------------------------------------------------------- */
 
 static void expect_reachable(bool wanted, const char *words)
@@ -284,6 +301,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_node_that_does_not_answer_says_nothing),
     HARNESS_TEST(a_clock_is_a_number_or_is_not_told),
     HARNESS_TEST(a_row_without_a_value_tells_no_clock),
+    HARNESS_TEST(a_node_tells_how_long_its_own_threads_wait_for_a_lock),
     HARNESS_TEST(a_host_is_reachable_when_its_connection_is_made),
     HARNESS_TEST(an_unknown_host_is_told_so),
 };
