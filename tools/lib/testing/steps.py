@@ -81,7 +81,7 @@ class Steps:
             if self.ending:
                 raise SystemExit
             with open(step.log, "wb") as output:
-                child = subprocess.Popen(["nice", "-n", str(priority), *map(str, arguments)], cwd=folder,
+                child = subprocess.Popen([*priorities.lowered(priority), *map(str, arguments)], cwd=folder,
                                          stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                                          process_group=0, env={**self.environment, **(environment or {})})
             self.running.add(child.pid)
