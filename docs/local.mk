@@ -25,7 +25,8 @@ dist_doc_DATA = \
 	docs/troubleshooting.md \
 	docs/upgrading.md
 # The benchmarks' page and pictures are of the developers' machine; the tree and the release have them.
-EXTRA_DIST += docs/benchmarks-cluster.svg docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg \
+EXTRA_DIST += docs/benchmarks-cluster.svg docs/benchmarks-console.svg \
+	docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg \
 	docs/benchmarks-login.svg docs/benchmarks-overload.svg docs/benchmarks-peers.svg docs/benchmarks-pool.svg \
 	docs/benchmarks-reads.svg docs/benchmarks-scale.svg \
 	docs/benchmarks-soak.svg docs/benchmarks-worker.svg docs/benchmarks.md

@@ -95,12 +95,13 @@ struct database_host_state {
     const char *name;          /* "HOST:PORT" */
     const char *words;         /* "Synced, one of 3 nodes", "no node of a cluster" */
     int64_t ahead;             /* by how many milliseconds its clock is ahead of this machine's, about */
-    int64_t lock_wait_seconds; /* innodb_lock_wait_timeout of a node's own threads; 0: it is no node, or does not say */
+    int64_t lock_wait_seconds; /* innodb_lock_wait_timeout of a node for whoever sets none of its own; the threads that
+                                  apply changes took it when they started. 0: it is no node, or does not say */
 };
 
 /*
  * Asks over a connection of its own. DATABASE_UNAVAILABLE with a sentence for the operator where the host cannot be
- * used; then state_out->name is filled all the same.
+ * used; then state_out->name is filled all the same, and both numbers are 0.
  */
 struct error *database_host_state(const struct database *database, struct arena *arena, size_t host,
                                   struct database_host_state *state_out);

@@ -21,8 +21,10 @@
 #include "store/database/migrate.h"
 
 /* How many people a note names. */
-#define LOCK_WAIT_WARN_SECONDS 5
 #define STAFF_NAMED 10
+
+/* As long as a statement of ours may take, by default: requests fail when a cluster stands longer. */
+#define LOCK_WAIT_WARN_SECONDS 5
 
 static struct error *check_migrations(struct checks *checks)
 {
@@ -207,7 +209,8 @@ static void check_host_waits(struct checks *checks, const char *part, int64_t se
                                         "Its innodb_lock_wait_timeout is %" PRId64 ": changes of the same rows through "
                                         "several nodes can stop the cluster for so many seconds.",
                                         seconds);
-    (void)check_tell(checks, part, CHECK_WARNING, error, "Write innodb_lock_wait_timeout = 1 into its configuration.");
+    (void)check_tell(checks, part, CHECK_WARNING, error,
+                     "Write innodb_lock_wait_timeout = 1 into its configuration, and restart it.");
 }
 
 /* Each host of a list. One that is away is a warning: the service uses the others. */

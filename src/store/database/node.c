@@ -144,7 +144,8 @@ bool node_clock(MYSQL *mysql, int64_t *now_out)
 
 bool node_lock_wait(MYSQL *mysql, int64_t *seconds_out)
 {
-    return ask_number(mysql, "SELECT @@GLOBAL.innodb_lock_wait_timeout", seconds_out);
+    return ask_number(mysql, "SET STATEMENT wsrep_sync_wait = 0 FOR SELECT @@GLOBAL.innodb_lock_wait_timeout",
+                      seconds_out);
 }
 
 bool node_follow_clock(MYSQL *mysql)

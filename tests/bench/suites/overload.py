@@ -163,8 +163,8 @@ def overload(stack, what, target, connections, storm, rounds, seconds):
 def why(told):
     """What keeps the rate from its goal, by a row of the table."""
     good, refused = (told[HEAD.index(column)] for column in ("good/s", "refused/s"))
-    return (f"meanwhile the same processors refuse {refused} requests a second, {refused / good:.1f} for each good "
-            "answer.")
+    return (f"meanwhile the same processors refuse {refused} requests a second, {refused / max(1, good):.1f} for each "
+            "good answer.")
 
 
 def run(stack, options):

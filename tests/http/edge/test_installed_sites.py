@@ -81,7 +81,7 @@ def test_with_tls_everything_else_is_sent_there_and_told_to_stay(stack, keeper, 
                    site.get("/nowhere"), site.get("/" + "x" * 20_000)]
         for reply in replies:
             values = reply.raw.headers.getlist("Strict-Transport-Security")
-            assert values == ["max-age=31536000"], f"{reply.url:.80} {reply.status_code}: {values}"
+            assert values == ["max-age=31536000"], f"{reply.request.url:.80} {reply.status_code}: {values}"
         plain = f"http://127.0.0.1:{site.plain_port}"
         for asked in ("/", "/customers/me?x=1", "/first-login?id=0"):
             reply = site.get(asked, plain)

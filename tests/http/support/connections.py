@@ -23,10 +23,9 @@ class Broken(OSError):
 class Sent:
     """What was sent."""
 
-    def __init__(self, method, url, headers):
+    def __init__(self, method, url):
         self.method = method
         self.url = url
-        self.headers = headers
 
     @property
     def path(self):
@@ -47,10 +46,7 @@ class Reply:
 
     def read(self):
         """The rest of the body; the connection is free again."""
-        try:
-            return self.raw.read()
-        finally:
-            self.raw.release_conn()
+        return b"".join(self.pieces())
 
     @property
     def content(self):
@@ -70,21 +66,25 @@ class Reply:
 
     def pieces(self, size=BLOCK):
         """The body piece by piece, of a request that was streamed."""
-        yield from self.raw.stream(size)
-        self.raw.release_conn()
+        try:
+            yield from self.raw.stream(size, decode_content=True)
+        except urllib3.exceptions.HTTPError as fault:
+            raise Broken(f"{self.request.method} {self.request.url}: {fault}") from fault
+        finally:
+            self.raw.release_conn()
 
 
 class Connections:
-    """The connections of one thread. `verify`: False, or the file of the certificates that are trusted; `address`: the
-    client's own."""
+    """The connections of one thread. `verify`: the file of the certificates that are trusted; `address`: the client's
+    own."""
 
     def __init__(self, verify=None, address=None):
-        trust = {"cert_reqs": "CERT_NONE"} if verify is False else {"ca_certs": verify} if verify else {}
         self.pools = urllib3.PoolManager(num_pools=8, maxsize=4, source_address=(address, 0) if address else None,
-                                         **trust)
+                                         **({"ca_certs": verify} if verify else {}))
 
     def request(self, method, url, *, headers=None, timeout=30, stream=False, params=None, data=None, json=None):
-        """One request. A header that is None leaves out what is sent by default; for the rest see body()."""
+        """One request. A header that is None is left to urllib3, which has its own for some. For the body see
+        content()."""
         if params:
             url += ("&" if "?" in url else "?") + query(params)
         body, of_body = content(data, json)
@@ -94,7 +94,7 @@ class Connections:
             raw = self.pools.urlopen(method, url, redirect=False, retries=False, body=body, headers=sent,
                                      timeout=timeout, preload_content=False, decode_content=True,
                                      chunked=body is not None and not known_length(body, sent))
-            return Reply(Sent(method, url, sent), raw, time.monotonic() - began, stream)
+            return Reply(Sent(method, url), raw, time.monotonic() - began, stream)
         except urllib3.exceptions.HTTPError as fault:
             raise Broken(f"{method} {url}: {fault}") from fault
 
@@ -106,6 +106,8 @@ class Connections:
 
     def close(self):
         """Ends the connections; the next request takes a new one."""
+        for key in self.pools.pools.keys():
+            self.pools.pools[key].close()
         self.pools.clear()
 
 

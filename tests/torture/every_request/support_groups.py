@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import signal
 import time
 import uuid
 
@@ -68,6 +69,21 @@ class Group:
         """Whether the kernel has killed a process for want of memory, which may take a moment to end."""
         return any(line.split() != ["oom_kill", "0"] for line in self.kills.read_text().splitlines()
                    if line.startswith("oom_kill "))
+
+
+EXITING = 0x4  # among the flags of a process: PF_EXITING
+KILLED = 1 << (signal.SIGKILL - 1)
+
+
+def is_dying(pid):
+    """Whether a process has been killed and is not gone yet."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        flags = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[6])
+    except OSError:
+        return False
+    pending = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigPnd:", "ShdPnd:"))]
+    return bool(flags & EXITING) or any(signals & KILLED for signals in pending)
 
 
 def children(pid):

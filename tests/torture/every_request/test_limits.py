@@ -17,7 +17,7 @@ import pytest
 import support_ledger as ledgers
 from support.database import key
 from support.stack import wait_until
-from support_groups import Group, children
+from support_groups import Group, children, is_dying
 from support_memory import leaves, revive
 from support_pool import Pool
 from support_ground import Ground
@@ -158,7 +158,7 @@ def test_a_worker_without_memory_of_its_group_costs_its_request_alone(stack, gro
             elif group.has_killed():
                 # Behind its answer, and it may still be there for a moment; or it was a child of the worker.
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(2)
+                    process.wait(20 if is_dying(process.pid) else 2)
             if process.poll() is not None:
                 pool.kill()
                 pool.start()

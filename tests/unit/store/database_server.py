@@ -103,6 +103,9 @@ class Connection:
         if any(line.startswith("cuts ") and sql.startswith(line[5:]) for line in state()):
             self.send(b"\x01", column("now"), END)
             raise ConnectionAbortedError
+        if sql.endswith("@@GLOBAL.innodb_lock_wait_timeout"):
+            self.send(b"\x01", column("seconds"), END, text("50"), END)
+            return
         self.send(self.fault(sql) or OK)
 
     def prepare(self, sql):

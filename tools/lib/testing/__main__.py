@@ -3,8 +3,9 @@
 
 The way through the modules: options reads the command line, packages installs what is missing, folders says where
 the jobs write, plan lists the jobs of the chosen kinds, which kinds_of_sources and kinds_of_service make by means of
-runner, lanes runs jobs side by side, steps runs one program and keeps its output, counts reads what a test runner
-reported, failures finds what failed and why, stacks starts the service for a job, summary tells how it went.
+runner, lanes runs jobs side by side, priorities says which go before others, steps runs one program and keeps its
+output, counts reads what a test runner reported, failures finds what failed and why, stacks starts the service for a
+job, summary tells how it went.
 """
 
 import signal

@@ -132,11 +132,11 @@ class KindsOfService(Runner):
 
     def cluster(self):
         """Starting clusters again and again takes long, so that is left to a full run and to whoever names the kind.
-        How many requests a death costs is counted, so its programs go before all others, or in a full run after
-        them."""
-        full = self.chosen.full
-        found = [Job("cluster", self.run_cluster, waits=not full, alone=full, priority=priorities.PROMPT)]
-        if self.chosen.full or "cluster" in self.chosen.named:
+        How many requests a death costs is counted, so its programs go before all others; or, in a full run and when
+        the kind is named, after them."""
+        alone = self.chosen.full or "cluster" in self.chosen.named
+        found = [Job("cluster", self.run_cluster, waits=not alone, alone=alone, priority=priorities.PROMPT)]
+        if alone:
             found.append(Job("cluster quickstart", self.run_cluster_quickstart))
         return found
 

@@ -5,6 +5,7 @@ import concurrent.futures
 import pathlib
 
 import counts
+import priorities
 from lanes import Job
 from options import KINDS
 from runner import Runner
@@ -65,7 +66,7 @@ class KindsOfSources(Runner):
         self.steps.note(step)
 
     def dist(self):
-        return [Job("dist", self.run_dist, spare=not self.chosen.full)]
+        return [Job("dist", self.run_dist, spare=not self.chosen.full, priority=priorities.SPARE)]
 
     def run_dist(self):
         """A second whole make check, with what is installed compiled as usual, only in a full run. The tarball is
@@ -79,7 +80,7 @@ class KindsOfSources(Runner):
     def debian13(self):
         if "debian13" in self.chosen.left_out:
             return [Job("debian13", lambda: self.tell_left_out("debian13", "Debian 13"))]
-        return [Job("debian13", self.run_debian13, spare=not self.chosen.full)]
+        return [Job("debian13", self.run_debian13, spare=not self.chosen.full, priority=priorities.SPARE)]
 
     def run_debian13(self):
         """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run. Not beside
@@ -173,7 +174,7 @@ class KindsOfSources(Runner):
         self.run_check(["/usr/bin/python3", "-I", "-B", self.tests / "tools" / "with_compilers.py"])
 
     def bench(self):
-        return [Job("bench", self.run_bench, spare=not self.chosen.full)]
+        return [Job("bench", self.run_bench, spare=not self.chosen.full, priority=priorities.SPARE)]
 
     def run_bench(self):
         rounds = () if self.chosen.full else BENCH_ROUNDS

@@ -24,7 +24,7 @@ class Job:
         self.alone = alone
         self.ordinary = not (waits or spare or alone)
         self.share = share
-        self.priority = priorities.SPARE if spare else priority
+        self.priority = priority
 
 
 class Lanes:

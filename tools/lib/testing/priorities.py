@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What nice(1) gives the programs of a job. Of a processor that both want, a program gets three times as much as one of
-the next row, and nine tenths beside an ordinary one if it is prompt."""
+"""What nice(1) gives the programs of a job. Of a processor that both want, an ordinary program gets three times as much
+as a spare one, and a prompt one nine times as much as an ordinary one. That holds within one session, sched(7): a quick
+start in the background, as some tests have it, has a session of its own, which counts as an ordinary program of
+everybody's."""
 
 import os
 

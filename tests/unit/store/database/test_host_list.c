@@ -379,7 +379,7 @@ static void each_host_tells_its_state(void **state)
     assert_true(told.ahead > -60000 && told.ahead < 60000);
     assert_string_equal(told.name, arena_format(cluster.arena, "127.0.0.1:%s", cluster.port[0]));
     assert_string_equal(told.words, "Synced, one of 3 nodes");
-    assert_int_equal(told.lock_wait_seconds, 0); /* it does not say */
+    assert_int_equal(told.lock_wait_seconds, 50);
     struct error *error = database_host_state(database, cluster.arena, 1, &told);
     help_error(error, ERROR_DATABASE_UNAVAILABLE);
     assert_string_equal(error->message, arena_format(cluster.arena,
