@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -19,11 +20,13 @@
 /* ---- a server as the test wants it ------------------------------------------------------------------ */
 
 #define ROWS 6
+#define WAIT_MILLISECONDS 30
 
 /* What the client library answers while `on`. */
 static struct {
     bool on;
     bool no_query;   /* the query fails */
+    bool slow;       /* it takes WAIT_MILLISECONDS */
     bool no_result;  /* it has no result */
     unsigned number; /* the error of either */
     const char *rows[ROWS][2];
@@ -60,6 +63,8 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *lengt
 
 int __wrap_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long length)
 {
+    if (server.on && server.slow)
+        (void)usleep(WAIT_MILLISECONDS * 1000);
     if (server.on)
         return server.no_query;
     support_cut_before(mysql);
@@ -236,6 +241,39 @@ static void a_row_without_a_value_tells_no_clock(void **state)
     stop_serving();
 }
 
+/* What `row` is, the time now plus so many milliseconds; the answer takes a while. */
+static int64_t slow_clock(int64_t ahead, int64_t *began_out)
+{
+    static const char *const none[ROWS][2] = {{NULL, NULL}};
+    char row[24];
+    int64_t now = 0;
+    *began_out = clock_now();
+    (void)snprintf(row, sizeof row, "%" PRId64, *began_out + ahead);
+    serve(none);
+    server.rows[0][0] = row;
+    server.count = 1;
+    server.slow = true;
+    assert_true(node_clock(NULL, &now));
+    stop_serving();
+    return now;
+}
+
+static void a_clock_that_may_be_our_own_is_taken_for_it(void **state)
+{
+    int64_t began;
+    (void)state;
+    /* Whether the server read it at once or at the end: on one machine all processes have one time. */
+    for (int64_t ahead = 0; ahead <= WAIT_MILLISECONDS; ahead += WAIT_MILLISECONDS) {
+        int64_t now = slow_clock(ahead, &began);
+        assert_true(now >= began + WAIT_MILLISECONDS && now <= clock_now());
+    }
+    /* Another clock: half of what the answer took is added. */
+    for (int64_t ahead = -5000; ahead <= 5000; ahead += 10000) {
+        int64_t now = slow_clock(ahead, &began) - began - ahead;
+        assert_true(now >= WAIT_MILLISECONDS / 2 && now <= clock_now() - began);
+    }
+}
+
 static void a_node_tells_how_long_its_own_threads_wait_for_a_lock(void **state)
 {
     static const char *const fifty[ROWS][2] = {{"50", NULL}}, *const words[ROWS][2] = {{"long", NULL}};
@@ -301,6 +339,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_node_that_does_not_answer_says_nothing),
     HARNESS_TEST(a_clock_is_a_number_or_is_not_told),
     HARNESS_TEST(a_row_without_a_value_tells_no_clock),
+    HARNESS_TEST(a_clock_that_may_be_our_own_is_taken_for_it),
     HARNESS_TEST(a_node_tells_how_long_its_own_threads_wait_for_a_lock),
     HARNESS_TEST(a_host_is_reachable_when_its_connection_is_made),
     HARNESS_TEST(an_unknown_host_is_told_so),
