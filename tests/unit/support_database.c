@@ -77,22 +77,31 @@ static pid_t start_program(const char *file, const char *const *arguments, bool 
     _exit(127);
 }
 
+/* What a program has said, on our own standard error. */
+static void tell_log(const char *name)
+{
+    char line[1024];
+    FILE *file = fopen(arena_format(server.arena, "%s/%s", server.directory, name), "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        (void)fputs(line, stderr);
+    if (file != NULL)
+        (void)fclose(file);
+}
+
 static void install(void)
 {
     const char *program = find_program("mariadb-install-db");
-    const char *arguments[] = {program,
-                               "--no-defaults",
-                               "--force",
-                               "--auth-root-authentication-method=normal",
-                               "--skip-test-db",
-                               "--skip-name-resolve",
-                               arena_format(server.arena, "--datadir=%s/data", server.directory),
-                               geteuid() == 0 ? "--user=root" : NULL,
-                               NULL};
+    const char *arguments[] = {
+        program, "--no-defaults", "--force", "--auth-root-authentication-method=normal", "--skip-test-db",
+        "--skip-name-resolve", arena_format(server.arena, "--datadir=%s/data", server.directory),
+        /* A server that starts removes the temporary tables of all that share the folder. */
+        arena_format(server.arena, "--tmpdir=%s", server.directory), geteuid() == 0 ? "--user=root" : NULL, NULL};
     pid_t child = start_program(program, arguments, false);
     int status;
-    if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        give_up("mariadb-install-db failed; see install.log in", server.directory);
+    if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        tell_log("install.log");
+        give_up("mariadb-install-db failed in", server.directory);
+    }
 }
 
 static struct database_options options_of(const char *name)

@@ -38,6 +38,7 @@ def install(layout, processes, folder):
     shutil.rmtree(new, ignore_errors=True)
     log = layout.log / "mariadb-install.log"
     status = processes.run(["mariadb-install-db", "--no-defaults", f"--datadir={new}", f"--user={owner()}",
+                            f"--tmpdir={layout.temporary}",
                             "--auth-root-authentication-method=socket", f"--auth-root-socket-user={owner()}",
                             "--skip-test-db", "--skip-name-resolve", "--force", "--innodb-log-file-size=32M"], log)
     if status != 0:
