@@ -134,7 +134,7 @@ static bool ask_number(MYSQL *mysql, const char *sql, int64_t *number_out)
 }
 
 /*
- * The answer left some time while we waited, so the server's time is between what it says and that plus the whole wait.
+ * The server answered at some moment of our wait, so its time is between what it says and that plus the whole wait.
  * If ours lies there, nothing tells the clocks apart, and ours is exact: on one machine a guess would put the ids of
  * its processes out of order by as much as it is wrong. Otherwise the middle is taken.
  */

@@ -2,7 +2,8 @@
 """A small HTTP client for tests that send a hundred thousand requests: it sends what it is told, follows nothing, keeps
 no cookies, and reads no environment.
 
-urllib3 keeps the connections. requests, which stands on it, takes more than twice its processor time for each request.
+urllib3 keeps the connections. With requests, which stands on it, the cases of permissions and api took a quarter more
+of the processor.
 """
 
 import json as documents

@@ -97,6 +97,8 @@ class Connection:
         if sql.startswith("SHOW STATUS"):
             self.ask_state()
             return
+        # Before the note: whoever waits for that may change the state at once.
+        fault = self.fault(sql)
         note(sql)
         if any(line.startswith("hangs ") and sql.startswith(line[6:]) for line in state()):
             time.sleep(60)
@@ -106,7 +108,7 @@ class Connection:
         if sql.endswith("@@GLOBAL.innodb_lock_wait_timeout"):
             self.send(b"\x01", column("seconds"), END, text("50"), END)
             return
-        self.send(self.fault(sql) or OK)
+        self.send(fault or OK)
 
     def prepare(self, sql):
         number = len(self.prepared) + 1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What nice(1) gives the programs of a job. Of a processor that both want, an ordinary program gets three times as much
-as a spare one, and a prompt one nine times as much as an ordinary one. That holds within one session, sched(7): a quick
-start in the background, as some tests have it, has a session of its own, which counts as an ordinary program of
-everybody's."""
+as a spare one, and a prompt one nine times as much as an ordinary one. That holds within one session (autogroups,
+sched(7)). A quick start in the background, which some tests use, has a session of its own: the kernel first shares the
+processor between the sessions, and looks at nice only within each."""
 
 import os
 
