@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A quick start of a test's own: $GATEHOUSE_BUILD_DIRECTORY is the build that all of them share."""
+"""A quick start of a test's own: $GATEHOUSE_BUILD_DIRECTORY is the build that all of them share, $GATEHOUSE_IS_BUILT not
+empty if that is up to date."""
 
 import json
 import os
@@ -29,12 +30,14 @@ class Quickstart:
     def __init__(self, folder):
         self.state = folder / "state"
         self.port = free_port()
+        self.builds = not os.environ.get("GATEHOUSE_IS_BUILT")
 
     def command(self, *options):
         """The command line for this state folder."""
         return [str(PROGRAM), "--state", str(self.state), "--port", str(self.port), "--no-install",
                 "--build-directory", os.environ["GATEHOUSE_BUILD_DIRECTORY"],
-                f"--configure-arguments={os.environ.get('GATEHOUSE_CONFIGURE_ARGUMENTS', '')}", *options]
+                f"--configure-arguments={os.environ.get('GATEHOUSE_CONFIGURE_ARGUMENTS', '')}",
+                *([] if self.builds else ["--no-build"]), *options]
 
     def run(self, *options, environment=None, timeout=1800):
         """Runs it to its end without a terminal; the result has returncode, stdout and stderr. The first to start

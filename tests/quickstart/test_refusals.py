@@ -24,6 +24,10 @@ def test_a_taken_port(quickstart):
     assert not quickstart.state.exists()
 
 
+def test_nothing_is_built_where_nothing_is_to_be(quickstart, tmp_path):
+    assert "Leave out --no-build" in refusal(quickstart, "--no-build", "--build-directory", str(tmp_path))
+
+
 def test_a_folder_in_use(quickstart, another):
     quickstart.start()
     another.state = quickstart.state

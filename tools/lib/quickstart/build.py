@@ -43,7 +43,11 @@ def release():
 
 
 def build(chosen, layout, processes):
-    """Brings the installed programs up to date with the sources."""
+    """Brings the installed programs up to date with the sources, unless those that are there are to be run."""
+    if chosen.no_build:
+        if not layout.worker.exists():
+            raise Problem(f"There is no {layout.worker}. Leave out --no-build.")
+        return
     if (chosen.top / "config.status").exists():
         raise Problem(f"The source folder {chosen.top} is configured itself, so it cannot be built elsewhere. Run make "
                       "distclean in it first.")

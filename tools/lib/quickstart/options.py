@@ -75,6 +75,7 @@ def read(arguments):
     parser.add_argument("--build-directory", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--configure-arguments", metavar="TEXT", default="", help=argparse.SUPPRESS)
     parser.add_argument("--build-only", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--no-build", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--emulator", metavar="NAME", choices=providers.EMULATORS, help=argparse.SUPPRESS)
     parser.add_argument("--set", metavar="SECTION.NAME=VALUE", dest="settings", type=setting, action="append",
                         default=[], help=argparse.SUPPRESS)

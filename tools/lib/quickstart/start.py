@@ -54,7 +54,8 @@ def prepare(chosen):
     # Of a supervisor that was killed; among them the web server that has the port.
     stop.end_leftovers(layout)
     check_port(chosen.port)
-    packages.require(chosen)
+    if not chosen.no_build:  # whoever has built it has the packages
+        packages.require(chosen)
     layout.prepare(chosen.cluster)
     return layout
 

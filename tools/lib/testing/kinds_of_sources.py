@@ -107,7 +107,7 @@ class KindsOfSources(Runner):
         step = self.steps.run(f"torture {marks}", [self.tests / "torture" / "run", "-m", marks], environment={
             "TMPDIR": self.steps.disk,
             "GATEHOUSE_BUILD": str(self.quick / "build"), "GATEHOUSE_QUICKSTART_BUILD": str(self.quick),
-            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure, **sanitizer_options(),
+            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure, "GATEHOUSE_IS_BUILT": "yes", **sanitizer_options(),
             "GATEHOUSE_TEST_FULL": "yes" if self.chosen.full else ""}, limit=TORTURE_LIMIT_SECONDS)
         counts.tap(step)
         self.steps.note(step)

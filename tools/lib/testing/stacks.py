@@ -39,7 +39,7 @@ class Stack:
         self.step, self.child = self.steps.start(f"stack {self.where}", [
             here / "quickstart", "--state", self.state, "--port", port.stdout.strip(), *self.options,
             "--build-directory", self.chosen.out / "quickstart", f"--configure-arguments={self.chosen.configure}",
-            "--no-install"])
+            "--no-build"])
         self.waiter = threading.Thread(target=self.steps.wait, args=(self.step, self.child, 7200))
         self.waiter.start()
         deadline = time.monotonic() + READY_SECONDS
