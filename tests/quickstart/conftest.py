@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A quick start of a test's own: $GATEHOUSE_BUILD_DIRECTORY is the build that all of them share, $GATEHOUSE_IS_BUILT not
-empty if that is up to date."""
+"""A quick start of a test's own: $GATEHOUSE_BUILD_DIRECTORY is the build that all of them share, $GATEHOUSE_IS_BUILT is
+not empty if that is up to date."""
 
 import json
 import os

@@ -74,12 +74,18 @@ def read(arguments):
     # For tools/test and tools/bench: one build for several state folders, other compiler options, other settings.
     parser.add_argument("--build-directory", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--configure-arguments", metavar="TEXT", default="", help=argparse.SUPPRESS)
-    parser.add_argument("--build-only", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--no-build", action="store_true", help=argparse.SUPPRESS)
+    for option in ("--build-only", "--no-build"):
+        parser.add_argument(option, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--emulator", metavar="NAME", choices=providers.EMULATORS, help=argparse.SUPPRESS)
     parser.add_argument("--set", metavar="SECTION.NAME=VALUE", dest="settings", type=setting, action="append",
                         default=[], help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
+    complete(chosen, parser)
+    return chosen
+
+
+def complete(chosen, parser):
+    """Refuses options that do not go together, and fills in what follows from the others."""
     if not chosen.state:
         parser.error("argument --state: the folder has no name")
     chosen.uploads = chosen.uploads or ("file" if chosen.web_server == "nginx" else "buffered")
@@ -96,7 +102,6 @@ def read(arguments):
     chosen.build_directory = pathlib.Path(os.path.realpath(chosen.build_directory or chosen.state))
     chosen.login_workers = cores()
     chosen.top = TOP
-    return chosen
 
 
 def cores():

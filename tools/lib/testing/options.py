@@ -59,7 +59,7 @@ def read(arguments):
     parser.add_argument("--folder", metavar="DIR", type=pathlib.Path, default=TOP / ".build" / "test",
                         help="where it builds and keeps its logs (default: .build/test)")
     parser.add_argument("--lanes", metavar="N", type=int, default=default_lanes(),
-                        help="how many jobs run side by side (default: twice the cores and one)")
+                        help="how many jobs run side by side (default: twice the cores and two)")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
     own, pytest = split(arguments)
     chosen = parser.parse_args(own)
@@ -89,5 +89,5 @@ def split(arguments):
 
 
 def default_lanes():
-    """Most cases wait for something most of the time, so two cores serve four jobs, and one more that mostly waits."""
-    return 2 * len(os.sched_getaffinity(0)) + 1
+    """Most cases wait for something most of the time, so two cores serve four jobs, and two more that mostly wait."""
+    return 2 * len(os.sched_getaffinity(0)) + 2

@@ -74,7 +74,8 @@ class Runner:
     def run_quickstart(self, name, arguments):
         """Tests that start quick starts themselves."""
         self.pytest(name, None, arguments, {"GATEHOUSE_BUILD_DIRECTORY": str(self.quick), **sanitizer_options(),
-                                            "GATEHOUSE_IS_BUILT": "yes", "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure})
+                                            "GATEHOUSE_IS_BUILT": "yes",
+                                            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure})
 
     def fetch(self, name):
         """Whether what tools/lib/emulators pins is there; two jobs may ask for the same one."""
