@@ -62,13 +62,11 @@ char *key_set_json(struct arena *arena, const struct key_set *set)
     buffer_init(&text, arena);
     buffer_add_text(&text, "{\"keys\":[");
     for (size_t i = 0; i < set->count; i++) {
-        char *n;
-        char *e;
-        signing_key_components(arena, set->keys[i], &n, &e);
+        const struct key_components *components = signing_key_components(set->keys[i]);
         buffer_add_text(&text, i == 0 ? "" : ",");
         buffer_add_text(&text, "{\"kty\":\"RSA\",\"use\":\"sig\",\"alg\":\"RS256\",\"kid\":");
         buffer_add_json_text(&text, signing_key_kid(set->keys[i]));
-        buffer_add_format(&text, ",\"n\":\"%s\",\"e\":\"%s\"}", n, e);
+        buffer_add_format(&text, ",\"n\":\"%s\",\"e\":\"%s\"}", components->n, components->e);
     }
     buffer_add_text(&text, "]}");
     return text.bytes;

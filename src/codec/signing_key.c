@@ -20,6 +20,7 @@
 
 struct signing_key {
     const char *kid;
+    struct key_components components; /* read once: a request need not fail for want of memory */
     EVP_PKEY *key;
     EVP_PKEY_CTX *verifier; /* set up once for RS256; serves any number of verifications */
     size_t signature_bytes;
@@ -65,24 +66,20 @@ static char *number_text(struct arena *arena, const EVP_PKEY *key, const char *n
     return base64url_encode(arena, bytes, (size_t)length);
 }
 
-void signing_key_components(struct arena *arena, const struct signing_key *key, char **n_out, char **e_out)
+static struct error *read_components(struct arena *arena, const EVP_PKEY *key, struct key_components *components_out)
 {
-    /* signing_key_new() has read both once, so they exist. */
-    *n_out = number_text(arena, key->key, OSSL_PKEY_PARAM_RSA_N);
-    *e_out = number_text(arena, key->key, OSSL_PKEY_PARAM_RSA_E);
+    components_out->n = number_text(arena, key, OSSL_PKEY_PARAM_RSA_N);
+    components_out->e = number_text(arena, key, OSSL_PKEY_PARAM_RSA_E);
+    if (components_out->n == NULL || components_out->e == NULL)
+        return refuse(arena, "it has no modulus or exponent");
+    return NULL;
 }
 
-/*
- * RFC 7638: the digest of the required members in alphabetical order, without blanks. NULL when there are
- * none.
- */
-static char *thumbprint(struct arena *arena, const EVP_PKEY *key)
+/* RFC 7638: the digest of the required members in alphabetical order, without blanks. */
+static char *thumbprint(struct arena *arena, const struct key_components *components)
 {
-    const char *n = number_text(arena, key, OSSL_PKEY_PARAM_RSA_N);
-    const char *e = number_text(arena, key, OSSL_PKEY_PARAM_RSA_E);
-    if (n == NULL || e == NULL)
-        return NULL;
-    const char *members = arena_format(arena, "{\"e\":\"%s\",\"kty\":\"RSA\",\"n\":\"%s\"}", e, n);
+    const char *members =
+        arena_format(arena, "{\"e\":\"%s\",\"kty\":\"RSA\",\"n\":\"%s\"}", components->e, components->n);
     uint8_t digest[DIGEST_BYTES];
     digest_sha256(members, strlen(members), digest);
     return base64url_encode(arena, digest, sizeof digest);
@@ -110,9 +107,9 @@ struct error *signing_key_generate(struct arena *arena, struct signing_key_pair 
     if (key == NULL)
         return refuse(arena, "none can be made");
     arena_defer(arena, release_key, key);
-    struct signing_key_pair pair = {.kid = thumbprint(arena, key)};
-    if (pair.kid == NULL)
-        return refuse(arena, "it has no modulus or exponent");
+    struct key_components components;
+    TRY(read_components(arena, key, &components));
+    struct signing_key_pair pair = {.kid = thumbprint(arena, &components)};
     struct secret public_pem;
     TRY(pem_of(arena, key, true, &pair.private_pem));
     TRY(pem_of(arena, key, false, &public_pem));
@@ -202,8 +199,9 @@ static struct error *adopt(struct arena *arena, const char *kid, EVP_PKEY *parse
     struct signing_key *key = arena_alloc(arena, sizeof *key);
     key->key = parsed;
     TRY(check_key(arena, key->key));
-    key->kid = kid != NULL ? arena_text(arena, kid) : thumbprint(arena, key->key);
-    if (key->kid == NULL || !kid_is_fit(key->kid))
+    TRY(read_components(arena, key->key, &key->components));
+    key->kid = kid != NULL ? arena_text(arena, kid) : thumbprint(arena, &key->components);
+    if (!kid_is_fit(key->kid))
         return refuse(arena, "its kid is empty, too long or has odd characters");
     TRY(prepare(arena, key));
     *key_out = key;
@@ -277,6 +275,11 @@ const char *signing_key_kid(const struct signing_key *key)
 bool signing_key_is_private(const struct signing_key *key)
 {
     return key->private_pem.bytes != NULL;
+}
+
+const struct key_components *signing_key_components(const struct signing_key *key)
+{
+    return &key->components;
 }
 
 struct secret signing_key_private_pem(const struct signing_key *key)

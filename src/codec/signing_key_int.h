@@ -11,10 +11,14 @@ struct signing_key;
 /* The private PEM text, for the library that signs; no secret in a public key. */
 struct secret signing_key_private_pem(const struct signing_key *key);
 
-/*
- * Modulus and exponent as JWK members hold them: base64url of the big-endian bytes (RFC 7518, section 6.3.1).
- */
-void signing_key_components(struct arena *arena, const struct signing_key *key, char **n_out, char **e_out);
+/* Modulus and exponent as JWK members hold them: base64url of the big-endian bytes (RFC 7518, section 6.3.1). */
+struct key_components {
+    const char *n;
+    const char *e;
+};
+
+/* Those of a key, for as long as it lives. */
+const struct key_components *signing_key_components(const struct signing_key *key);
 
 /* A number as bytes, the most significant first. */
 struct key_number {

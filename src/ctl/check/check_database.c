@@ -74,13 +74,13 @@ static struct error *probe_triggers(struct database *database, struct arena *are
         "The trigger %s is missing or does not do its work: a change of users or roles takes no effect.", trigger);
 }
 
-/* Whether the administrator's account lets this user in. A refusal is not logged. */
-static bool lets_in(struct checks *checks, struct database *database)
+/* Why the administrator's account does not let this user in; NULL where it does. It is not logged. */
+static struct error *refused_entry(struct checks *checks, struct database *database)
 {
     log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_FATAL);
     struct error *error = database_ping(database, checks->arena);
     log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_WARN);
-    return error == NULL;
+    return error;
 }
 
 /*
@@ -90,24 +90,25 @@ static bool lets_in(struct checks *checks, struct database *database)
 static bool check_triggers(struct checks *checks)
 {
     struct database_options options;
-    struct error *error = NULL;
-    bool tried = false;
-    if (database_options_load(checks->arena, checks->configuration, true, &options) == NULL) {
+    struct error *found = NULL;
+    struct error *refused = database_options_load(checks->arena, checks->configuration, true, &options);
+    if (refused == NULL) {
         options.query_timeout_seconds = (unsigned)checks->configuration->database.query_timeout_seconds;
         struct database *database = database_new(&options);
-        tried = lets_in(checks, database);
-        if (tried)
-            error = probe_triggers(database, checks->arena);
+        refused = refused_entry(checks, database);
+        if (refused == NULL)
+            found = probe_triggers(database, checks->arena);
         database_free(&database);
     }
-    if (tried)
-        return check_tell(checks, "triggers", CHECK_ERROR, error,
+    if (refused == NULL)
+        return check_tell(checks, "triggers", CHECK_ERROR, found,
                           "Run gatehousectl migrate, and see that the account that makes the triggers is still there.");
-    error = error_message(error_plain(checks->arena, ERROR_INTERNAL),
-                          "This user lacks the rights, so the triggers were not tried. Run this command as a user who "
-                          "may use the database account %s.",
-                          checks->configuration->database.admin_user);
-    (void)check_tell(checks, "triggers", CHECK_NOTE, error, NULL);
+    found = error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                          "The database account %s did not let this user in, so the triggers were not tried (%s). Run "
+                          "this command as a user whom it lets in.",
+                          checks->configuration->database.admin_user,
+                          refused->detail != NULL ? refused->detail : refused->message);
+    (void)check_tell(checks, "triggers", CHECK_NOTE, found, NULL);
     return true;
 }
 

@@ -148,7 +148,13 @@ static void add_rights(struct buffer *sql, const struct place *place, bool give,
     add_account(sql, place->user, place->host);
 }
 
-/* Revokes rights; it is no error when the account never had them (1141, 1147). */
+/* There is nothing to revoke: the account never had the right, on the database or on the table. */
+static bool never_given(const struct fault *fault)
+{
+    return fault->failure == DATABASE_FAILURE_MISTAKE && (fault->number == 1141 || fault->number == 1147);
+}
+
+/* Revokes rights; it is no error when the account never had them. */
 static struct error *take_away(struct database *database, struct arena *arena, const struct place *place,
                                const char *rights, const char *table)
 {
@@ -158,7 +164,7 @@ static struct error *take_away(struct database *database, struct arena *arena, c
     add_rights(&sql, place, false, rights, table);
     if (connect_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
         return NULL;
-    if (fault.failure == DATABASE_FAILURE_MISTAKE && (fault.number == 1141 || fault.number == 1147))
+    if (never_given(&fault))
         return NULL;
     if (fault.failure == DATABASE_FAILURE_MISTAKE)
         fault.text[0] = '\0';
@@ -225,8 +231,14 @@ static struct error *check_names(struct arena *arena, const struct place *place)
     return error_new(arena, ERROR_INTERNAL, "no database, user or host can have this name");
 }
 
+/* The administrator lacks a right that it would take to revoke this one. */
+static bool may_not_revoke(const struct fault *fault)
+{
+    return fault->number == 1044 || fault->number == 1142 || fault->number == 1227;
+}
+
 /*
- * Revokes all rights on the whole database. A right that the administrator may not revoke (1044) stays, and
+ * Revokes all rights on the whole database. A right that the administrator may not revoke stays, and
  * migrate_excess() reports it. An account that may drop a table can empty it; one that may grant can give back what was
  * revoked.
  */
@@ -241,7 +253,7 @@ static struct error *take_database(struct database *database, struct arena *aren
         add_rights(&sql, place, false, rests[i], NULL);
         if (connect_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
             continue;
-        if (fault.failure != DATABASE_FAILURE_MISTAKE)
+        if (!never_given(&fault) && !may_not_revoke(&fault))
             return database_failure_error(arena, &fault, "taking rights from its user");
     }
     return NULL;

@@ -113,13 +113,14 @@ static void each_question_may_be_refused(void **state)
     assert_true(refuse_each(&place, ask) > 3);
 }
 
-static struct error *give(const struct place *place)
+static struct error *give(struct arena *arena, void *context)
 {
+    const struct place *place = context;
     static const struct grant narrow[] = {{"trail", "SELECT, INSERT"}, {"missing", "SELECT"}};
     const struct secret password = secret_of("n");
-    TRY(migrate_create_database(place->database, place->arena, "a_b\\c%migrations"));
-    TRY(migrate_account(place->database, place->arena, "narrowed", "localhost", password));
-    return migrate_grant(place->database, place->arena, "migrations", "narrowed", "localhost", narrow, 1);
+    TRY(migrate_create_database(place->database, arena, "a_b\\c%migrations"));
+    TRY(migrate_account(place->database, arena, "narrowed", "localhost", password));
+    return migrate_grant(place->database, arena, "migrations", "narrowed", "localhost", narrow, 1);
 }
 
 static void each_statement_of_a_grant_may_be_refused(void **state)
@@ -128,7 +129,7 @@ static void each_statement_of_a_grant_may_be_refused(void **state)
     sql(place.database, place.arena, "%s", "CREATE TABLE trail (a INT)");
     expect_ok(migrate_account(place.database, place.arena, "narrowed", "localhost", secret_of("n")));
     sql(place.database, place.arena, "%s", "GRANT DELETE, UPDATE ON migrations.trail TO narrowed@localhost");
-    assert_true(refuse_each(&place, give) > 10);
+    assert_true(refusal_each(place.database, give, &place) > 10);
     sql(place.database, place.arena, "%s", "DROP DATABASE `a_b\\c%migrations`");
     sql(place.database, place.arena, "%s", "DROP USER narrowed@localhost");
 }

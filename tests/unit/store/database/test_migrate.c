@@ -443,6 +443,34 @@ static void rights_given_by_hand_are_seen_and_taken_away(void **state)
     help_execute(place.database, place.arena, "DROP DATABASE my_base");
 }
 
+/* An administrator who has fewer rights than somebody else gave the account. */
+static void what_the_administrator_may_not_revoke_stays_and_is_seen(void **state)
+{
+    static const struct grant narrow[] = {{"trail", "SELECT, INSERT"}};
+    struct place place = place_new(state);
+    struct secret password = secret_of("n");
+    size_t excess = 0;
+    help_execute(place.database, place.arena, "CREATE TABLE trail (a INT)");
+    help_none(migrate_account(place.database, place.arena, "lesser", "localhost", password));
+    help_execute(place.database, place.arena,
+                 "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, TRIGGER, DELETE HISTORY"
+                 " ON migrations.* TO lesser@localhost WITH GRANT OPTION");
+    help_none(migrate_account(place.database, place.arena, "narrowed", "localhost", password));
+    help_execute(place.database, place.arena, "GRANT UPDATE, EVENT ON migrations.* TO narrowed@localhost");
+    struct database_options options = support_database_options();
+    options.user = "lesser";
+    options.password = password;
+    options.name = "migrations";
+    struct database *lesser = help_open(place.arena, &options);
+    help_none(migrate_grant(lesser, place.arena, "migrations", "narrowed", "localhost", narrow, 1));
+    options.user = "narrowed";
+    struct database *narrowed = help_open(place.arena, &options);
+    help_none(migrate_excess(narrowed, place.arena, narrow, 1, &excess));
+    assert_int_equal(excess, 1); /* EVENT */
+    help_execute(place.database, place.arena, "REVOKE EVENT ON migrations.* FROM narrowed@localhost");
+    help_execute(place.database, place.arena, "DROP USER lesser@localhost");
+}
+
 static void grants_can_be_printed(void **state)
 {
     static const struct grant one[] = {{"trail", "SELECT, INSERT"}, {"counter", "UPDATE (version)"}};
@@ -494,6 +522,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_grant_takes_away_what_it_does_not_give),
     HARNESS_TEST(a_grant_made_again_refuses_nobody_meanwhile),
     HARNESS_TEST(rights_given_by_hand_are_seen_and_taken_away),
+    HARNESS_TEST(what_the_administrator_may_not_revoke_stays_and_is_seen),
     HARNESS_TEST(grants_can_be_printed),
     HARNESS_TEST(our_own_migrations_depend_on_no_default),
 };
