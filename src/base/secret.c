@@ -96,8 +96,11 @@ struct error *secret_create(struct arena *arena, const char *path, struct secret
     int failure = fd < 0 ? errno : write_file(fd, arena_format(arena, "%s\n", secret_reveal(secret)), folder);
     if (fd >= 0)
         (void)close(fd);
-    /* link() never replaces a file: of two programs that start at once, one makes it and both use it. */
-    if (failure == 0 && link(temporary, path) != 0 && errno != EEXIST)
+    /*
+     * link() never replaces a file: of two programs that start at once, one makes it and both use it. A symbolic link
+     * that leads nowhere is in the way as well.
+     */
+    if (failure == 0 && link(temporary, path) != 0 && (errno != EEXIST || access(path, F_OK) != 0))
         failure = errno;
     if (fd >= 0)
         (void)unlink(temporary);

@@ -113,6 +113,7 @@ class StatementProxy(Proxy):
         super().__init__(folder, target)
         self.lock = threading.Lock()
         self.nth = self.count = 0
+        self.struck = b""  # what the client has sent where the fault was met
 
     def arm(self, fault=None, nth=0):
         """Statements are counted from here on."""
@@ -130,7 +131,9 @@ class StatementProxy(Proxy):
         found = sum(command in STATEMENTS for command in commands(data))
         with self.lock:
             before, self.count = self.count, self.count + found
-            return self.fault is not None and before < self.nth <= self.count
+            due = self.fault is not None and before < self.nth <= self.count
+            self.struck = data if due else self.struck
+            return due
 
     def strike(self, client, server, data):
         if isinstance(self.fault, str):

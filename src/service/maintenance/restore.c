@@ -209,7 +209,7 @@ struct error *restore_finish(struct arena *arena, const struct configuration *co
 {
     struct database *database;
     TRY(open_database(arena, configuration, &database));
-    struct error *error = dump_drop(database, arena, MARKER);
+    struct error *error = dump_unmark(database, arena, MARKER);
     database_free(&database);
     return error;
 }

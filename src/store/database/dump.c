@@ -70,6 +70,13 @@ struct error *dump_mark(struct database *database, struct arena *arena, const ch
         arena_format(arena, "CREATE TABLE %s (unfinished INT) COMMENT = '%s'", quoted_name(arena, name), comment));
 }
 
+struct error *dump_unmark(struct database *database, struct arena *arena, const char *name)
+{
+    const char *sql = arena_format(arena, "DROP TABLE IF EXISTS %s", quoted_name(arena, name));
+    /* A lost answer does not tell whether the table is gone. Done twice, it is gone as well. */
+    return execute(database, arena, sql) == NULL ? NULL : execute(database, arena, sql);
+}
+
 static const struct statement find_comment = {
     "SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"};
 

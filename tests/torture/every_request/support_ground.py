@@ -39,6 +39,7 @@ class Ground:
         self.file = json.loads(pool.upload(ledger, self.token, SIZE).body)["id"]
         self.colleague = account.post(USERS, json=body(), status=200).json()["user"]["id"]
         self.link = self.refresh_token = self.device_mark = None
+        self.refreshes = 0  # of the session of refresh_token
 
     def call(self, method, path, body=None, *, sent=b"", content_type=None, **more):
         """A request, with a body of JSON or with what is sent as it is; None when no whole answer came. A worker that

@@ -8,6 +8,9 @@ from support.members import USERS, body
 
 from support_ground import CODE, failed, session_of
 
+# A session has at most 8,192 refresh tokens.
+REFRESHES = 4096
+
 
 # ---- sessions
 
@@ -36,8 +39,9 @@ def log_in_first(ground):
 
 def refresh(ground):
     """The tokens of a session are renewed. A token whose answer was lost is sent again, which gives the same ones."""
-    if ground.refresh_token is None:
-        ground.refresh_token = json.loads(log_in(ground).body)["tokens"]["refreshToken"]
+    if ground.refresh_token is None or ground.refreshes == REFRESHES:
+        ground.refresh_token, ground.refreshes = json.loads(log_in(ground).body)["tokens"]["refreshToken"], 0
+    ground.refreshes += 1
     answer = ground.call("POST", "/customers/refresh", {"refreshToken": ground.refresh_token})
     if not failed(answer, 200):
         ground.refresh_token = json.loads(answer.body)["tokens"]["refreshToken"]

@@ -145,13 +145,14 @@ def test_what_fails_leaves_nothing_behind(ground, memory, proxy, calls, name):
     one = Round(name, ground, memory)
     for _ in range(3):
         one.good()
-    seen = []
+    seen, ended = [], 0
     for sort, may_end in ((failing_statements(one, proxy), False), (failing_calls(one, calls), False),
                           (failing_allocations(one, memory), True)):
         enough = EACH
         for where, arm, disarm in sort:
             grown = one.grown(arm, disarm, may_end)
             if grown is None:
+                ended += 1
                 continue
             # libmariadb 3.3 itself loses one allocation where mysql_stmt_prepare() gets no memory for what it reads.
             check(f"{name}: {where}", grown, ROUNDS + may_end * memory.met_by_database())
@@ -160,7 +161,8 @@ def test_what_fails_leaves_nothing_behind(ground, memory, proxy, calls, name):
             if enough == 0:
                 break
     print(f"{name}: {json.dumps(seen)}")
-    assert seen, "the worker has ended by every fault"
+    # Some requests do nothing that may fail but to ask for a little memory, without which the worker ends.
+    assert seen or ended == ALLOCATIONS, "no fault was met"
 
 
 @pytest.mark.parametrize("kept", ["memory", "descriptors"])

@@ -170,6 +170,18 @@ static void a_file_that_cannot_be_made_is_named(void **state)
     assert_string_equal(error->detail, "No such file or directory");
 }
 
+static void a_link_that_leads_nowhere_is_no_secret(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const char *path = arena_format(arena, "%s/secret", directory);
+    assert_int_equal(symlink("absent", path), 0);
+    struct error *error = secret_create(arena, path, secret_of("x"));
+    assert_non_null(error);
+    assert_string_equal(error->detail, "No such file or directory");
+    assert_int_equal(entries_of(directory), 1);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_protected_process_leaves_no_core_and_shows_no_memory),
     HARNESS_TEST(a_copy_keeps_every_byte_and_ends_with_nul),
@@ -180,5 +192,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_file_without_a_secret_is_refused),
     HARNESS_TEST(a_file_is_made_whole_and_one_that_is_there_stays),
     HARNESS_TEST(a_file_that_cannot_be_made_is_named),
+    HARNESS_TEST(a_link_that_leads_nowhere_is_no_secret),
 };
 HARNESS_MODULE(secret, cases)

@@ -152,7 +152,10 @@ static struct error *work_marks(struct scene *scene)
     TRY(dump_mark(scene->database, scene->arena, "cut_mark", "half"));
     TRY(dump_find_mark(scene->database, scene->arena, "cut_mark", &comment));
     assert_string_equal(comment, "half");
-    return dump_drop(scene->database, scene->arena, "cut_mark");
+    TRY(dump_unmark(scene->database, scene->arena, "cut_mark"));
+    TRY(dump_find_mark(scene->database, scene->arena, "cut_mark", &comment));
+    assert_null(comment);
+    return NULL;
 }
 
 /* ---- every exchange --------------------------------------------------------------------------------- */

@@ -308,6 +308,7 @@ static void tables_are_named_and_dropped(void **state)
     assert_null(names[3]);
     ok(dump_drop(database, arena, "parent"));
     ok(dump_drop(database, arena, "chi`ld"));
+    ok(dump_unmark(database, arena, "chi`ld"));
     ok(dump_tables(database, arena, &names, &count));
     assert_int_equal(count, 1);
     database_free(&database);
