@@ -68,7 +68,9 @@ def proxy(stack, tmp_path):
 def ground(stack, account, accounts, proxy, tmp_path, ledger):
     folder = tmp_path / "files"
     folder.mkdir()
-    with Pool(stack, 1, database_socket=proxy.path, files_directory=folder, files_delivery="stream") as pool:
+    # A full run makes more accounts than an organisation may in an hour.
+    with Pool(stack, 1, database_socket=proxy.path, files_directory=folder, files_delivery="stream",
+              limits_accounts_per_hour=1000000) as pool:
         made = Ground(pool, account, ledger, accounts)
         made.folder = folder
         yield made
