@@ -38,6 +38,12 @@ def test_no_command_is_forgotten(stack):
     assert known - called == set(TALKERS)
 
 
+def is_done_already(name, nth, made, struck):
+    """Whether a command has done what it was asked when this statement is refused. What is to be rolled back is so all
+    the same: the connection ends."""
+    return name in PUTS_OFF or (name.startswith(LEASED) and nth > made - LETTING_GO) or ROLLBACK in struck
+
+
 @pytest.mark.parametrize("name", [name for name, command in COMMANDS.items() if command.statements])
 def test_each_statement_of_a_command_fails_once(site, name):
     command = COMMANDS[name]
@@ -61,10 +67,7 @@ def test_each_statement_of_a_command_fails_once(site, name):
         made, met = site.proxy.disarm()
         assert done.returncode in (0, 1, 2), f"{where}: {done}"
         assert done.returncode == 0 or (done.stdout + done.stderr).strip(), f"{where}: no word of it: {done}"
-        # What is to be rolled back is so all the same: the connection ends.
-        done_already = (name in PUTS_OFF or (name.startswith(LEASED) and nth > made - LETTING_GO)
-                        or ROLLBACK in site.proxy.struck)
-        if fault == "refused" and met and not done_already:
+        if fault == "refused" and met and not is_done_already(name, nth, made, site.proxy.struck):
             # A check says it of the part that it is about; a change that is made says what will follow later.
             told = "error 1105" in done.stdout + done.stderr
             assert done.returncode != 0 or told, f"{where}: it ended as if it had been done: {done.stdout}"

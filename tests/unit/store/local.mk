@@ -45,6 +45,7 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/mail/test_mail_smtp.c \
 	tests/unit/store/mail/test_mail_template.c \
 	tests/unit/store/database/test_migrate.c \
+	tests/unit/store/database/test_migrate_grants.c \
 	tests/unit/store/database/test_node.c \
 	tests/unit/store/database/test_row_lock.c \
 	tests/unit/store/database/test_sql_split.c \

@@ -19,6 +19,7 @@
     X(transaction)                                                                                                     \
     X(row_lock)                                                                                                        \
     X(migrate)                                                                                                         \
+    X(migrate_grants)                                                                                                  \
     X(dump)                                                                                                            \
     X(http_client)                                                                                                     \
     X(http_client_faults)                                                                                              \
