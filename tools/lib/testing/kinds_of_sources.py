@@ -83,11 +83,7 @@ class KindsOfSources(Runner):
         return [Job("debian13", self.run_debian13, spare=not self.chosen.full, priority=priorities.SPARE)]
 
     def run_debian13(self):
-        """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run. Not beside
-        torture: what that unmounts would stay mounted in the namespace of the root."""
-        while "torture" in self.chosen.kinds and not self.unmounted.wait(1):
-            if self.steps.ending:
-                return
+        """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run."""
         kinds = ["checks", "unit"]
         if self.chosen.full:
             kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse", "ceph", "sanitizers")]
@@ -100,7 +96,7 @@ class KindsOfSources(Runner):
 
     def torture(self):
         """In two parts: what fails of other hosts needs nothing that the other part breaks, and mostly waits."""
-        return [Job("torture", self.run_torture),
+        return [Job("torture", lambda: self.torture_part("not hosts")),
                 Job("outbound torture", lambda: self.torture_part("hosts"), waits=True)]
 
     def torture_part(self, marks):
@@ -111,12 +107,6 @@ class KindsOfSources(Runner):
             "GATEHOUSE_TEST_FULL": "yes" if self.chosen.full else ""}, limit=TORTURE_LIMIT_SECONDS)
         counts.tap(step)
         self.steps.note(step)
-
-    def run_torture(self):
-        try:
-            self.torture_part("not hosts")
-        finally:
-            self.unmounted.set()
 
     def sanitizers(self):
         """It shares out its jobs itself, as this run does, so nothing else runs beside it."""

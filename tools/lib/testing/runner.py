@@ -28,7 +28,6 @@ class Runner:
         self.tests = chosen.top / "tests"
         self.cheap_passwords = () if chosen.full else CHEAP_PASSWORDS
         self.fetched = {}
-        self.unmounted = threading.Event()  # torture has ended, and with it all that it mounts
         self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE, CLIENTS, API_CLIENTS, LINT, FUZZER,
                                                              DRIVER)}
 
