@@ -38,7 +38,8 @@ struct error *secret_read(struct arena *arena, const char *path, struct secret *
 
 /*
  * Makes a file of the secret and a line end, whole or not at all, which the group of its folder may read: the workers'.
- * A file that is there already stays, and is no error. INTERNAL, with a sentence that names the file.
+ * A file that is there already stays, and is no error. INTERNAL, with a sentence that names the file; also where a
+ * symbolic link of that name leads nowhere.
  */
 struct error *secret_create(struct arena *arena, const char *path, struct secret secret);
 

@@ -49,20 +49,15 @@ static void release_bio(void *bio)
     (void)BIO_free(bio);
 }
 
-static void release_number(void *number)
-{
-    BN_free(number);
-}
-
 static char *number_text(struct arena *arena, const EVP_PKEY *key, const char *name)
 {
     BIGNUM *number = NULL;
     if (EVP_PKEY_get_bn_param(key, name, &number) != 1)
         return NULL;
-    arena_defer(arena, release_number, number);
     int length = BN_num_bytes(number);
     unsigned char *bytes = arena_alloc(arena, (size_t)length);
     (void)BN_bn2bin(number, bytes);
+    BN_free(number);
     return base64url_encode(arena, bytes, (size_t)length);
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A quick start of a test's own: $GATEHOUSE_BUILD_DIRECTORY is the build that all of them share, $GATEHOUSE_IS_BUILT is
-not empty if that is up to date."""
+"""A quick start of a test's own: $GATEHOUSE_BUILD_DIRECTORY is the build that all of them share; $GATEHOUSE_IS_BUILT is
+not empty where it is up to date."""
 
 import json
 import os
@@ -41,7 +41,7 @@ class Quickstart:
 
     def run(self, *options, environment=None, timeout=1800):
         """Runs it to its end without a terminal; the result has returncode, stdout and stderr. The first to start
-        builds all."""
+        builds all, where that was not done before."""
         return subprocess.run(self.command(*options), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, env=environment or ENVIRONMENT, text=True, timeout=timeout,
                               check=False)

@@ -90,7 +90,7 @@ def test_two_run_side_by_side(quickstart, another):
 
 
 def test_the_callers_environment_changes_nothing(quickstart):
-    quickstart.builds = True
+    quickstart.builds = True  # make reads MAKEFLAGS
     quickstart.start(environment={**ENVIRONMENT, "GATEHOUSE_FILES_DELIVERY": "bogus", "MAKEFLAGS": "-n",
                                   "GATEHOUSE_SERVICE_BASE_URL": "http://evil.example", "PYTHONHOME": "/nonexistent"})
     status, document = ask(quickstart, "GET", "/system/openapi.json")

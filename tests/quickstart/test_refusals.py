@@ -24,8 +24,10 @@ def test_a_taken_port(quickstart):
     assert not quickstart.state.exists()
 
 
-def test_nothing_is_built_where_nothing_is_to_be(quickstart, tmp_path):
+def test_no_build_needs_programs_that_are_there(quickstart, tmp_path):
     assert "Leave out --no-build" in refusal(quickstart, "--no-build", "--build-directory", str(tmp_path))
+    assert not any(tmp_path.iterdir())
+    assert "not allowed with" in refusal(quickstart, "--no-build", "--build-only", status=2)
 
 
 def test_a_folder_in_use(quickstart, another):

@@ -57,7 +57,7 @@ struct error *dump_drop(struct database *database, struct arena *arena, const ch
  */
 struct error *dump_mark(struct database *database, struct arena *arena, const char *name, const char *comment);
 
-/* Drops it, if it is there. Where this fails, it is unknown whether the table is gone. */
+/* Drops that table, if it is there. Where this fails, it is unknown whether the table is gone. */
 struct error *dump_unmark(struct database *database, struct arena *arena, const char *name);
 
 /* The comment of the table of that name; *comment_out is NULL when there is no such table. */

@@ -74,8 +74,8 @@ static struct error *probe_triggers(struct database *database, struct arena *are
         "The trigger %s is missing or does not do its work: a change of users or roles takes no effect.", trigger);
 }
 
-/* Why the administrator's account does not let this user in; NULL where it does. It is not logged. */
-static struct error *refused_entry(struct checks *checks, struct database *database)
+/* Why the administrator's account cannot be used; NULL where it can. It is not logged. */
+static struct error *ping_quietly(struct checks *checks, struct database *database)
 {
     log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_FATAL);
     struct error *error = database_ping(database, checks->arena);
@@ -85,7 +85,8 @@ static struct error *refused_entry(struct checks *checks, struct database *datab
 
 /*
  * Tries the triggers, without which changes of users or roles would take no effect. That needs rights that the workers'
- * account does not have. Where the administrator's account does not let this user in, they are not tried.
+ * account does not have. Where the administrator's account cannot be used, they are not tried: most often it lets only
+ * other users of this machine in.
  */
 static bool check_triggers(struct checks *checks)
 {
@@ -95,7 +96,7 @@ static bool check_triggers(struct checks *checks)
     if (refused == NULL) {
         options.query_timeout_seconds = (unsigned)checks->configuration->database.query_timeout_seconds;
         struct database *database = database_new(&options);
-        refused = refused_entry(checks, database);
+        refused = ping_quietly(checks, database);
         if (refused == NULL)
             found = probe_triggers(database, checks->arena);
         database_free(&database);
@@ -104,8 +105,8 @@ static bool check_triggers(struct checks *checks)
         return check_tell(checks, "triggers", CHECK_ERROR, found,
                           "Run gatehousectl migrate, and see that the account that makes the triggers is still there.");
     found = error_message(error_plain(checks->arena, ERROR_INTERNAL),
-                          "The database account %s did not let this user in, so the triggers were not tried (%s). Run "
-                          "this command as a user whom it lets in.",
+                          "The database account %s could not be used, so the triggers were not tried (%s). Run this "
+                          "command as a user who may use it.",
                           checks->configuration->database.admin_user,
                           refused->detail != NULL ? refused->detail : refused->message);
     (void)check_tell(checks, "triggers", CHECK_NOTE, found, NULL);

@@ -211,5 +211,9 @@ struct error *restore_finish(struct arena *arena, const struct configuration *co
     TRY(open_database(arena, configuration, &database));
     struct error *error = dump_unmark(database, arena, MARKER);
     database_free(&database);
-    return error;
+    if (error == NULL)
+        return NULL;
+    return error_message(error,
+                         "All is restored, but nobody knows whether the table " MARKER " is gone. Run the command "
+                         "again, if it is still there.");
 }

@@ -73,7 +73,7 @@ struct error *dump_mark(struct database *database, struct arena *arena, const ch
 struct error *dump_unmark(struct database *database, struct arena *arena, const char *name)
 {
     const char *sql = arena_format(arena, "DROP TABLE IF EXISTS %s", quoted_name(arena, name));
-    /* A lost answer does not tell whether the table is gone. Done twice, it is gone as well. */
+    /* A lost answer does not tell whether the table is gone. A second DROP does no harm. */
     return execute(database, arena, sql) == NULL ? NULL : execute(database, arena, sql);
 }
 

@@ -154,21 +154,33 @@ static bool never_given(const struct fault *fault)
     return fault->failure == DATABASE_FAILURE_MISTAKE && (fault->number == 1141 || fault->number == 1147);
 }
 
-/* Revokes rights; it is no error when the account never had them. */
-static struct error *take_away(struct database *database, struct arena *arena, const struct place *place,
-                               const char *rights, const char *table)
+/*
+ * Revokes rights; it is no error when the account never had them. Nor is it one, unless denied_out is NULL, when the
+ * administrator may not revoke one of them; then all of them stay, and *denied_out is true.
+ */
+static struct error *revoke(struct database *database, struct arena *arena, const struct place *place,
+                            const char *rights, const char *table, bool *denied_out)
 {
     struct buffer sql;
     struct fault fault;
     start(&sql, arena, "");
     add_rights(&sql, place, false, rights, table);
-    if (connect_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
+    bool connected = connect_ready(database, &fault);
+    if ((connected && connection_command(database, sql.bytes, sql.length, &fault)) || never_given(&fault))
         return NULL;
-    if (never_given(&fault))
+    if (connected && denied_out != NULL && fault.number == 1044) {
+        *denied_out = true;
         return NULL;
+    }
     if (fault.failure == DATABASE_FAILURE_MISTAKE)
         fault.text[0] = '\0';
     return database_failure_error(arena, &fault, "taking rights from its user");
+}
+
+static struct error *take_away(struct database *database, struct arena *arena, const struct place *place,
+                               const char *rights, const char *table)
+{
+    return revoke(database, arena, place, rights, table, NULL);
 }
 
 /* Whether `rights` gives this right on the whole table; with a list of columns behind it, it does not. */
@@ -231,31 +243,18 @@ static struct error *check_names(struct arena *arena, const struct place *place)
     return error_new(arena, ERROR_INTERNAL, "no database, user or host can have this name");
 }
 
-/* The administrator lacks a right that it would take to revoke this one. */
-static bool may_not_revoke(const struct fault *fault)
-{
-    return fault->number == 1044 || fault->number == 1142 || fault->number == 1227;
-}
-
 /*
- * Revokes all rights on the whole database. A right that the administrator may not revoke stays, and
- * migrate_excess() reports it. An account that may drop a table can empty it; one that may grant can give back what was
- * revoked.
+ * Revokes all rights on the whole database, first those that the administrator has as well. A right that the
+ * administrator may not revoke stays, and migrate_excess() reports it. An account that may drop a table can empty it;
+ * one that may grant can give back what was revoked.
  */
 static struct error *take_database(struct database *database, struct arena *arena, const struct place *place)
 {
-    static const char *const rests[] = {"ALL PRIVILEGES", "GRANT OPTION"};
+    static const char *const rests[] = {TABLE_RIGHTS, "ALL PRIVILEGES", "GRANT OPTION"};
+    bool denied = false;
     TRY(take_away(database, arena, place, ROW_RIGHTS, NULL));
-    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
-        struct buffer sql;
-        struct fault fault;
-        start(&sql, arena, "");
-        add_rights(&sql, place, false, rests[i], NULL);
-        if (connect_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
-            continue;
-        if (!never_given(&fault) && !may_not_revoke(&fault))
-            return database_failure_error(arena, &fault, "taking rights from its user");
-    }
+    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++)
+        TRY(revoke(database, arena, place, rests[i], NULL, &denied));
     return NULL;
 }
 

@@ -40,7 +40,10 @@ def log_in_first(ground):
 def refresh(ground):
     """The tokens of a session are renewed. A token whose answer was lost is sent again, which gives the same ones."""
     if ground.refresh_token is None or ground.refreshes == REFRESHES:
-        ground.refresh_token, ground.refreshes = json.loads(log_in(ground).body)["tokens"]["refreshToken"], 0
+        answer = log_in(ground)
+        if failed(answer, 200):
+            return answer
+        ground.refresh_token, ground.refreshes = json.loads(answer.body)["tokens"]["refreshToken"], 0
     ground.refreshes += 1
     answer = ground.call("POST", "/customers/refresh", {"refreshToken": ground.refresh_token})
     if not failed(answer, 200):

@@ -26,6 +26,8 @@ WARM, ROUNDS = 3, 6
 # Faults of each sort that are tried for a kind, and allocations until one is met without which the worker goes on.
 EACH = cases(1, 8)
 ALLOCATIONS = cases(4, 40)
+# They can fail only by asking for memory, and there without any the worker ends.
+ENDING = ("checkLiveness", "describeUploads")
 
 
 @pytest.fixture()
@@ -145,14 +147,13 @@ def test_what_fails_leaves_nothing_behind(ground, memory, proxy, calls, name):
     one = Round(name, ground, memory)
     for _ in range(3):
         one.good()
-    seen, ended = [], 0
+    seen = []
     for sort, may_end in ((failing_statements(one, proxy), False), (failing_calls(one, calls), False),
                           (failing_allocations(one, memory), True)):
         enough = EACH
         for where, arm, disarm in sort:
             grown = one.grown(arm, disarm, may_end)
             if grown is None:
-                ended += 1
                 continue
             # libmariadb 3.3 itself loses one allocation where mysql_stmt_prepare() gets no memory for what it reads.
             check(f"{name}: {where}", grown, ROUNDS + may_end * memory.met_by_database())
@@ -161,8 +162,7 @@ def test_what_fails_leaves_nothing_behind(ground, memory, proxy, calls, name):
             if enough == 0:
                 break
     print(f"{name}: {json.dumps(seen)}")
-    # Some requests do nothing that may fail but to ask for a little memory, without which the worker ends.
-    assert seen or ended == ALLOCATIONS, "no fault was met"
+    assert seen or name in ENDING, "the worker has ended by every fault"
 
 
 @pytest.mark.parametrize("kept", ["memory", "descriptors"])

@@ -39,8 +39,8 @@ def test_no_command_is_forgotten(stack):
 
 
 def is_done_already(name, nth, made, struck):
-    """Whether a command has done what it was asked when this statement is refused. What is to be rolled back is so all
-    the same: the connection ends."""
+    """Whether a command has done what it was asked when this statement is refused. What is to be rolled back is rolled
+    back all the same, since the connection ends."""
     return name in PUTS_OFF or (name.startswith(LEASED) and nth > made - LETTING_GO) or ROLLBACK in struck
 
 

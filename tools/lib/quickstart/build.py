@@ -43,10 +43,10 @@ def release():
 
 
 def build(chosen, layout, processes):
-    """Brings the installed programs up to date with the sources, unless those that are there are to be run."""
+    """Brings the installed programs up to date with the sources, unless --no-build says that they are."""
     if chosen.no_build:
         if not layout.worker.exists():
-            raise Problem(f"There is no {layout.worker}. Leave out --no-build.")
+            raise Problem(f"There is no {layout.worker}. Leave out --no-build, or unset GATEHOUSE_IS_BUILT.")
         return
     if (chosen.top / "config.status").exists():
         raise Problem(f"The source folder {chosen.top} is configured itself, so it cannot be built elsewhere. Run make "

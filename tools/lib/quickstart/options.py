@@ -74,8 +74,9 @@ def read(arguments):
     # For tools/test and tools/bench: one build for several state folders, other compiler options, other settings.
     parser.add_argument("--build-directory", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--configure-arguments", metavar="TEXT", default="", help=argparse.SUPPRESS)
+    either = parser.add_mutually_exclusive_group()
     for option in ("--build-only", "--no-build"):
-        parser.add_argument(option, action="store_true", help=argparse.SUPPRESS)
+        either.add_argument(option, action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--emulator", metavar="NAME", choices=providers.EMULATORS, help=argparse.SUPPRESS)
     parser.add_argument("--set", metavar="SECTION.NAME=VALUE", dest="settings", type=setting, action="append",
                         default=[], help=argparse.SUPPRESS)

@@ -54,7 +54,7 @@ def prepare(chosen):
     # Of a supervisor that was killed; among them the web server that has the port.
     stop.end_leftovers(layout)
     check_port(chosen.port)
-    if not chosen.no_build:  # whoever has built it has the packages
+    if not chosen.no_build:  # tools/test has asked for those of its kinds
         packages.require(chosen)
     layout.prepare(chosen.cluster)
     return layout

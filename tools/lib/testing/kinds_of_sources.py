@@ -22,6 +22,7 @@ FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
 BENCH_ROUNDS = ("--rounds", "2", "--seconds", "1")
 FUZZ_LIMIT_SECONDS = 6 * 3600
 TORTURE_LIMIT_SECONDS = 3 * 3600
+DEBIAN13_LIMIT_SECONDS = 3 * 3600
 WITH_SANITIZERS = ("unit", "http", "torture")
 WITH_SANITIZERS_LIMIT_SECONDS = 3 * 3600
 RELEASES = ("bookworm", "trixie")
@@ -90,7 +91,8 @@ class KindsOfSources(Runner):
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
         step = self.steps.run("Debian 13", [self.chosen.top / "tools" / "lib" / "debian13", cache,
                                             f"{self.steps.disk}/debian13", *kinds],
-                              environment={"FULL": "yes" if self.chosen.full else ""}, limit=5400)
+                              environment={"FULL": "yes" if self.chosen.full else ""},
+                              limit=DEBIAN13_LIMIT_SECONDS)
         counts.summary(step)
         self.steps.note(step)
 

@@ -7,9 +7,8 @@ from kinds_of_service import KindsOfService
 from kinds_of_sources import KindsOfSources
 from lanes import Job
 
-# Debian 13 begins before torture has mounted anything, and takes what the others leave. The unit tests keep their
-# databases on the disk, as the stacks do, and some of them tell what becomes of locks that run out: they begin when the
-# stacks behind nginx are through. They mostly wait, so that many programs run at once.
+# The unit tests keep their databases on the disk, as the stacks do, and some of them tell what becomes of locks that
+# run out: they begin when the stacks behind nginx are through. They mostly wait, so that many programs run at once.
 LONGEST = ("build", "checks", "torture", "http", "cluster", "keycloak", "store", "unit", "debian13", "dist", "web",
            "clients", "providers", "quickstart", "package", "fuzz", "analyse", "bench", "outbound", "last")
 

@@ -179,7 +179,7 @@ static void what_the_administrator_may_not_revoke_stays_and_is_seen(void **state
                  "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, TRIGGER, DELETE HISTORY"
                  " ON migrations.* TO lesser@localhost WITH GRANT OPTION");
     help_none(migrate_account(place.database, place.arena, "narrowed", "localhost", password));
-    help_execute(place.database, place.arena, "GRANT UPDATE, EVENT ON migrations.* TO narrowed@localhost");
+    help_execute(place.database, place.arena, "GRANT UPDATE, DROP, EVENT ON migrations.* TO narrowed@localhost");
     struct database_options options = support_database_options();
     options.user = "lesser";
     options.password = password;
