@@ -148,23 +148,26 @@ static bool domain_is_good(const char *domain)
 }
 
 /*
- * The domain with plain dots: NFKC leaves U+3002, and makes it of the half-width U+FF61. The capital sharp s becomes
- * the small one, which IDNA keeps; old and new libraries differ about it.
+ * The domain with plain dots: NFKC leaves U+3002, and makes it of the half-width U+FF61. The capital sharp s becomes the
+ * small one, which IDNA keeps; old and new libraries differ about it. The capital sigma becomes the small one as IDNA has
+ * it: lower case alone would make another letter, and so another domain, of one at the end of a word.
  */
 static const char *plain_domain(struct arena *arena, const char *domain)
 {
-    static const char *const forms[][2] = {{"\xe3\x80\x82", "."}, {"\xe1\xba\x9e", "\xc3\x9f"}};
+    static const char *const forms[][2] = {
+        {"\xe3\x80\x82", "."}, {"\xe1\xba\x9e", "\xc3\x9f"}, {"\xce\xa3", "\xcf\x83"}};
+    const size_t count = sizeof forms / sizeof *forms;
     struct buffer out;
     buffer_init(&out, arena);
     while (*domain != '\0') {
         size_t form = 0;
-        while (form < 2 && strncmp(domain, forms[form][0], 3) != 0)
+        while (form < count && strncmp(domain, forms[form][0], strlen(forms[form][0])) != 0)
             form++;
-        if (form < 2)
+        if (form < count)
             buffer_add_text(&out, forms[form][1]);
         else
             buffer_add_char(&out, *domain);
-        domain += form < 2 ? 3 : 1;
+        domain += form < count ? strlen(forms[form][0]) : 1;
     }
     return out.bytes;
 }

@@ -30,6 +30,8 @@ static const char *const alike[][6] = {
      "a＠ｍünchen．de"},
     {"a@xn--strae-oqa.de", "a@straße.de", "a@STRAẞE.de", NULL},
     {"a@strasse.de", "A@STRASSE.de", NULL},
+    {"a@xn---24-zxc8cb2a.gr", "a@ΟΔΟΣ-24.gr", "a@οδοσ-24.gr", "a@ΟΔΟϹ-24.gr", NULL},
+    {"a@xn---24-zxc8cbv.gr", "a@οδος-24.gr", "a@ΟΔΟς-24.gr", NULL},
     {"用户@xn--fsqu00a.xn--0zwm56d", "用户@例子.测试", "用户＠例子。测试", "用户@例子｡测试", NULL},
     {"a1@example.org", "a¹@example.org", "a①@example.org", "ａ１@example.org", NULL},
     {"tel@example.org", "℡@example.org", "TEL@example.org", NULL},
@@ -82,6 +84,8 @@ static void an_address_is_kept_as_typed_and_cleaned(void **state)
         {"ann＠münchen．de", "ann@münchen.de", "ann@xn--mnchen-3ya.de"},
         {"ann﹫例子。测试", "ann@例子.测试", "ann@xn--fsqu00a.xn--0zwm56d"},
         {"a@xn--mnchen-3ya.de", "a@xn--mnchen-3ya.de", "a@xn--mnchen-3ya.de"},
+        {"a@ΟΔΟΣ-24.gr", "a@οδοσ-24.gr", "a@xn---24-zxc8cb2a.gr"},
+        {"a@ΟΔΟς-24.gr", "a@οδος-24.gr", "a@xn---24-zxc8cbv.gr"},
         {"No Address", "no address", "no address"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
