@@ -148,9 +148,9 @@ static bool domain_is_good(const char *domain)
 }
 
 /*
- * The domain with plain dots: NFKC leaves U+3002, and makes it of the half-width U+FF61. The capital sharp s becomes the
- * small one, which IDNA keeps; old and new libraries differ about it. The capital sigma becomes the small one as IDNA has
- * it: lower case alone would make another letter, and so another domain, of one at the end of a word.
+ * The domain with plain dots: NFKC leaves U+3002, and makes it of the half-width U+FF61. The capital sharp s becomes
+ * the small one, which IDNA keeps; old and new libraries differ about it. The capital sigma becomes the small one, as
+ * IDNA has it: lower case alone would make another letter of one at the end of a word, and so another domain.
  */
 static const char *plain_domain(struct arena *arena, const char *domain)
 {
