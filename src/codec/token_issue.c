@@ -4,6 +4,7 @@
  */
 #include <dlfcn.h>
 #include <jwt.h>
+#include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,16 @@ static void end_without_memory(void)
         set_memory(memory_get, free);
 }
 
+/* Whether OpenSSL lacked memory on its way. Nothing is left in its queue of errors, which keeps texts of its own. */
+static bool lacked_memory(void)
+{
+    bool lacked = false;
+    for (unsigned long code; (code = ERR_get_error()) != 0;)
+        lacked = lacked || ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
+    ERR_clear_error();
+    return lacked;
+}
+
 struct error *token_issue(struct arena *arena, const struct signing_key *key, const struct token_content *content,
                           char **token_out)
 {
@@ -73,6 +84,9 @@ struct error *token_issue(struct arena *arena, const struct signing_key *key, co
     if (!add_claims(arena, jwt, content) || !add_profile(jwt, content) || !set_key(jwt, key))
         return error_new(arena, ERROR_INTERNAL, "the token library refuses a claim or the key");
     char *text = jwt_encode_str(jwt);
+    bool lacked = lacked_memory();
+    if (text == NULL && lacked)
+        memory_end("a signature"); /* some of OpenSSL's own failures for want of memory lose what they had */
     if (text == NULL)
         return error_new(arena, ERROR_INTERNAL, "the token library does not sign");
     size_t length = strlen(text);
