@@ -26,7 +26,7 @@ WARM, ROUNDS = 3, 6
 # Faults of each sort that are tried for a kind, and allocations until one is met without which the worker goes on.
 EACH = cases(1, 8)
 ALLOCATIONS = cases(4, 40)
-# They can fail only by asking for memory, and there without any the worker ends.
+# They can fail only where they ask for memory, and without it the worker ends.
 ENDING = ("checkLiveness", "describeUploads")
 
 

@@ -25,6 +25,16 @@ static struct place place_new(void **state)
     return place;
 }
 
+/* Another account in the same database. */
+static struct database_options options_of(const char *user, struct secret password)
+{
+    struct database_options options = support_database_options();
+    options.user = user;
+    options.password = password;
+    options.name = "migrations";
+    return options;
+}
+
 static void a_failed_grant_tells_no_password(void **state)
 {
     struct place place = place_new(state);
@@ -66,10 +76,7 @@ static void a_grant_takes_away_what_it_does_not_give(void **state)
     help_execute(place.database, place.arena,
                  "GRANT SELECT, INSERT, UPDATE, DELETE ON migrations.* TO narrowed@localhost");
     help_execute(place.database, place.arena, "GRANT UPDATE, DELETE ON migrations.counter TO narrowed@localhost");
-    struct database_options options = support_database_options();
-    options.user = "narrowed";
-    options.password = password;
-    options.name = "migrations";
+    struct database_options options = options_of("narrowed", password);
     struct database *before = help_open(place.arena, &options);
     help_none(migrate_excess(before, place.arena, narrow, 2, &excess));
     assert_int_equal(excess, 5);
@@ -112,10 +119,7 @@ static void a_grant_made_again_refuses_nobody_meanwhile(void **state)
     help_execute(place.database, place.arena, "INSERT INTO counter VALUES (0, '')");
     help_none(migrate_account(place.database, place.arena, "narrowed", "localhost", password));
     help_none(migrate_grant(place.database, place.arena, "migrations", "narrowed", "localhost", narrow, 1));
-    struct database_options options = support_database_options();
-    options.user = "narrowed";
-    options.password = password;
-    options.name = "migrations";
+    struct database_options options = options_of("narrowed", password);
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     assert_true(child >= 0);
@@ -180,10 +184,7 @@ static void what_the_administrator_may_not_revoke_stays_and_is_seen(void **state
                  " ON migrations.* TO lesser@localhost WITH GRANT OPTION");
     help_none(migrate_account(place.database, place.arena, "narrowed", "localhost", password));
     help_execute(place.database, place.arena, "GRANT UPDATE, DROP, EVENT ON migrations.* TO narrowed@localhost");
-    struct database_options options = support_database_options();
-    options.user = "lesser";
-    options.password = password;
-    options.name = "migrations";
+    struct database_options options = options_of("lesser", password);
     struct database *lesser = help_open(place.arena, &options);
     help_none(migrate_grant(lesser, place.arena, "migrations", "narrowed", "localhost", narrow, 1));
     options.user = "narrowed";
