@@ -73,7 +73,7 @@ class Cluster:
             self.configure(layout, name, provider)
         host.gatehousectl(first, self.processes, "migrate")
         host.create_administrator(first, self.processes)
-        self.galera.flush_tables()
+        self.galera.flush_tables(self.supervisor)
         self.start_hosts()
         return list(self.hosts.values())
 

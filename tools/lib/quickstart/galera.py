@@ -17,8 +17,7 @@ import signal
 
 from database import NAME, install
 from layout import write
-from output import say, tail
-from problem import Problem
+from output import say
 from supervisor import Service
 
 NODES = 3
@@ -137,18 +136,21 @@ class Galera:
             self.give(node.data)
         self.start(supervisor, first, "--wsrep-new-cluster")
         self.await_synced(supervisor, first)
-        others = [node for node in self.nodes if node is not first]
-        for node in others:
-            self.start(supervisor, node)
-        for node in others:
+        for node in self.nodes:
+            if node is not first:
+                self.start(supervisor, node)
+        # The first one too: on a busy host the nodes may have lost each other while it gave its data to the others.
+        for node in self.nodes:
             self.await_synced(supervisor, node)
-        self.create_administrator(first)
+        self.create_administrator(supervisor, first)
 
-    def flush_tables(self):
+    def flush_tables(self, supervisor):
         """Has each node close its tables of accounts and rights. A node that is killed before that finds those that
         mariadb-install-db has made and the first start has opened broken."""
         for node in self.nodes:
-            self.ask(node, "FLUSH LOCAL TABLES")
+            supervisor.await_answer(node.service,
+                                    lambda node=node: self.ask(node, "FLUSH LOCAL TABLES; SELECT 'closed'") != "",
+                                    SYNCED_SECONDS, f"The database node {node.name} has not closed its tables")
 
     def newest(self):
         """The node with which the cluster begins again: that which was ended last, or whose data go furthest."""
@@ -179,16 +181,18 @@ class Galera:
         found = re.search(r":(-?\d+)\s*$", log.read_text(encoding="utf-8", errors="replace"))
         return (last, int(found[1]) if found else -1)
 
-    def create_administrator(self, node):
-        """The account with which gatehousectl makes the tables: the owner's takes no password over the network."""
+    def create_administrator(self, supervisor, node):
+        """The account with which gatehousectl makes the tables: the owner's takes no password over the network. A node
+        that has just lost the others takes no statement, so it is asked until it takes them."""
         password = self.layout.secret("database-admin-password")
         script = self.layout.temporary / "administrator.sql"
         write(script, f"CREATE USER IF NOT EXISTS {ADMINISTRATOR}@'%' IDENTIFIED BY '{password}';\n"
                       f"GRANT ALL ON *.* TO {ADMINISTRATOR}@'%' WITH GRANT OPTION;\n")
         log = self.layout.log / "mariadb-install.log"
-        if self.processes.run(["mariadb", "--no-defaults", f"--socket={node.socket}", "-e", f"source {script}"],
-                              log) != 0:
-            raise Problem(f"The administrator's account could not be made; the end of {log}:\n{tail(log)}")
+        command = ["mariadb", "--no-defaults", f"--socket={node.socket}", "--connect-timeout=5",
+                   "--abort-source-on-error", "-e", f"source {script}"]
+        supervisor.await_answer(node.service, lambda: self.processes.run(command, log) == 0, SYNCED_SECONDS,
+                                f"The administrator's account could not be made (see {log})")
         script.unlink()
 
     # ---- what others know of it
