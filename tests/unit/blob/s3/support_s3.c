@@ -28,7 +28,7 @@ struct support_s3 *support_s3(void **state)
         .access_key = "key",
         .secret_key_file = harness_write(arena, harness_directory(arena), "secret", "secret\n", 7),
         .spool = s3->spool,
-        .timeout_seconds = 3,
+        .timeout_seconds = 15,
         .multipart_bytes = 200000,
         .part_bytes = 80000,
     };

@@ -86,7 +86,7 @@ static void nobody_is_told_from_somebody(void **state)
     database_free(&database);
 }
 
-/* Processor time, in milliseconds. What else the machine does can only add to it. */
+/* Processor time, in milliseconds. What else the machine does can only add to it, though for minutes at times. */
 static double cost_of_login(struct provider *provider, struct arena *arena, const char *subject)
 {
     struct timespec before;
@@ -95,6 +95,17 @@ static double cost_of_login(struct provider *provider, struct arena *arena, cons
     assert_int_equal(log_in(provider, arena, subject, "not-the-password", NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
     return (double)(after.tv_sec - before.tv_sec) * 1e3 + (double)(after.tv_nsec - before.tv_nsec) / 1e6;
+}
+
+enum { SUBJECTS = 5, ROUNDS = 15, ROUNDS_MAX = 300 };
+
+/* The first account whose login costs something else than that of account 0; 0 when there is none. */
+static size_t that_differs(const double least[SUBJECTS])
+{
+    for (size_t i = 1; i < SUBJECTS; i++)
+        if (least[i] < 0.75 * least[0] || least[i] > 1.33 * least[0])
+            return i;
+    return 0;
 }
 
 static void nobody_takes_as_long_as_somebody(void **state)
@@ -106,20 +117,21 @@ static void nobody_takes_as_long_as_somebody(void **state)
     options.cost.passes = 2;
     struct provider *provider;
     expect_ok(embedded_new(arena, &options, &provider));
-    const char *subjects[] = {given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY),
-                              given_account(provider, arena, PROVIDER_INVITED),
-                              given_account(provider, arena, PROVIDER_AWAITING_CODE), NULL, id_text(arena, id_new())};
-    enum { SUBJECTS = sizeof subjects / sizeof *subjects, ROUNDS = 15 };
+    const char *subjects[SUBJECTS] = {
+        given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY), given_account(provider, arena, PROVIDER_INVITED),
+        given_account(provider, arena, PROVIDER_AWAITING_CODE), NULL, id_text(arena, id_new())};
     double least[SUBJECTS];
-    for (size_t round = 0; round < ROUNDS; round++)
+    size_t other = 0;
+    for (size_t round = 0; round < ROUNDS_MAX && (round < ROUNDS || other != 0); round++) {
         for (size_t i = 0; i < SUBJECTS; i++) {
             double cost = cost_of_login(provider, arena, subjects[i]);
             least[i] = round == 0 || cost < least[i] ? cost : least[i];
         }
+        other = that_differs(least);
+    }
     assert_true(least[0] > 1); /* the hash was really computed */
-    for (size_t i = 1; i < SUBJECTS; i++)
-        if (least[i] < 0.75 * least[0] || least[i] > 1.33 * least[0])
-            fail_msg("account %zu takes %.2f ms, the first %.2f ms", i, least[i], least[0]);
+    if (other != 0)
+        fail_msg("account %zu takes %.2f ms, the first %.2f ms", other, least[other], least[0]);
     provider_free(&provider);
     database_free(&database);
 }

@@ -58,8 +58,8 @@ static struct scene scene_of(void **state)
         .user = "somebody",
         .password = secret_of("first"),
         .password_file = arena_format(scene.arena, "%s/password", scene.secrets),
-        .connect_timeout_seconds = 2,
-        .query_timeout_seconds = 2};
+        .connect_timeout_seconds = 30,
+        .query_timeout_seconds = 30};
     return scene;
 }
 

@@ -26,12 +26,14 @@
 static struct {
     bool on;
     bool no_query;   /* the query fails */
-    bool slow;       /* it takes WAIT_MILLISECONDS */
+    bool slow;       /* it takes WAIT_MILLISECONDS, and the row is the time at its beginning and `ahead` */
     bool no_result;  /* it has no result */
     unsigned number; /* the error of either */
     const char *rows[ROWS][2];
     size_t count;
     size_t next;
+    int64_t began, ahead; /* of a slow one, in milliseconds */
+    char told[24];
 } server;
 
 static struct {
@@ -63,8 +65,11 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *lengt
 
 int __wrap_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long length)
 {
-    if (server.on && server.slow)
+    if (server.on && server.slow) {
+        server.began = clock_now();
+        (void)snprintf(server.told, sizeof server.told, "%" PRId64, server.began + server.ahead);
         (void)usleep(WAIT_MILLISECONDS * 1000);
+    }
     if (server.on)
         return server.no_query;
     support_cut_before(mysql);
@@ -241,19 +246,18 @@ static void a_row_without_a_value_tells_no_clock(void **state)
     stop_serving();
 }
 
-/* What `row` is, the time now plus so many milliseconds; the answer takes a while. */
+/* What a row is taken for that says the time plus so many milliseconds, in an answer that takes a while. */
 static int64_t slow_clock(int64_t ahead, int64_t *began_out)
 {
     static const char *const none[ROWS][2] = {{NULL, NULL}};
-    char row[24];
     int64_t now = 0;
-    *began_out = clock_now();
-    (void)snprintf(row, sizeof row, "%" PRId64, *began_out + ahead);
     serve(none);
-    server.rows[0][0] = row;
+    server.ahead = ahead;
+    server.rows[0][0] = server.told;
     server.count = 1;
     server.slow = true;
     assert_true(node_clock(NULL, &now));
+    *began_out = server.began;
     stop_serving();
     return now;
 }

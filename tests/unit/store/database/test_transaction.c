@@ -449,7 +449,8 @@ static void a_lost_answer_to_commit_is_told(void **state)
         struct database_options options = help_options();
         const char *directory = harness_directory(arena);
         options.socket = proxy_start(arena, directory, options.socket, "\003COMMIT", faults[i]);
-        options.query_timeout_seconds = 1;
+        options.connect_timeout_seconds = 60;
+        options.query_timeout_seconds = faults[i] == PROXY_SWALLOW ? 3 : 60;
         struct database *database = help_open(arena, &options);
         struct play play = {.runs = 0};
         bool unknown = false;
