@@ -34,6 +34,7 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/cache/test_cache_stuck.c \
 	tests/unit/store/database/test_connection.c \
 	tests/unit/store/database/test_connection_options.c \
+	tests/unit/store/database/test_connection_tls.c \
 	tests/unit/store/database/test_connect.c \
 	tests/unit/store/database/test_cut.c \
 	tests/unit/store/database/test_database.c \

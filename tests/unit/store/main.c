@@ -12,6 +12,7 @@
     X(database)                                                                                                        \
     X(connection)                                                                                                      \
     X(connection_options)                                                                                              \
+    X(connection_tls)                                                                                                  \
     X(host_list)                                                                                                       \
     X(node)                                                                                                            \
     X(connect)                                                                                                         \
