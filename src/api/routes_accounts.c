@@ -323,8 +323,9 @@ static const struct route rows[] = {
         .operation = "unlockUser",
         .tag = "Accounts",
         .summary = "End a user's wait after wrong passwords",
-        .description = "Does no harm where there is none. The wait of a client address stays. Nobody acts on who may do"
-                       " more.",
+        .description =
+            "The waits of the devices that the user has signed in on (deviceMark) end as well. Does no harm where"
+            " there is none. The wait of a client address stays. Nobody acts on who may do more.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:user:w",
         .reply_kind = REPLY_SUCCESS,

@@ -10,6 +10,7 @@
 #ifndef GATEHOUSE_DOMAIN_SESSION_KNOWN_DEVICE_H
 #define GATEHOUSE_DOMAIN_SESSION_KNOWN_DEVICE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/id.h"
@@ -38,6 +39,10 @@ struct error *known_device_find(struct database *database, struct arena *arena, 
  */
 struct error *known_device_note(struct database *database, struct arena *arena, struct id user, struct id device,
                                 struct id session, const char **mark_out);
+
+/* The ids of the user's devices, at most KNOWN_DEVICES_MAX. */
+struct error *known_device_list(struct database *database, struct arena *arena, struct id user,
+                                struct id (*devices_out)[KNOWN_DEVICES_MAX], size_t *count_out);
 
 /* Forgets the device of a session that somebody has ended. */
 struct error *known_device_forget_session(struct database *database, struct arena *arena, struct id user,

@@ -14,6 +14,7 @@
 
 struct arena;
 struct caller;
+struct database;
 struct error;
 struct service;
 struct user;
@@ -65,5 +66,8 @@ struct error *login_throttle_failed(struct service *service, struct arena *arena
  */
 struct error *login_throttle_passed(struct service *service, struct arena *arena,
                                     const struct login_throttle *throttle);
+
+/* Ends the waits of the account and of each device on which the user has signed in, and forgets their failures. */
+struct error *login_throttle_lift(struct database *database, struct arena *arena, struct id user);
 
 #endif

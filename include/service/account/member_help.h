@@ -19,7 +19,10 @@ struct service;
 struct error *member_send_again(struct service *service, struct arena *arena, const struct caller *caller,
                                 const char *required, struct id id);
 
-/* Lifts the wait of the user's account, if there is one. The errors are those above but RATE_LIMITED and USER_STATE. */
+/*
+ * Lifts the waits of the user's account and of the devices that the user has signed in on, if there are any. The errors
+ * are those above but RATE_LIMITED and USER_STATE.
+ */
 struct error *member_unlock(struct service *service, struct arena *arena, const struct caller *caller,
                             const char *required, struct id id);
 

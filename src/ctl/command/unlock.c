@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl unlock: ends the wait that failed logins of an account have started. */
+/* gatehousectl unlock: ends the waits that failed logins of an account, and on its known devices, have started. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -9,6 +9,7 @@
 #include "domain/audit.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
+#include "service/access/login_throttle.h"
 #include "service/runtime/service.h"
 
 static struct error *lift(struct service *service, struct arena *arena, const char *username, struct user **user_out)
@@ -20,12 +21,11 @@ static struct error *lift(struct service *service, struct arena *arena, const ch
     TRY(throttle_lift(service->database, arena, &name));
     if (user == NULL)
         return NULL;
-    struct throttle_key account = throttle_of_user(user->id);
     struct audit_entry entry = {.action = "user.unlock",
                                 .organisation_id = user->organisation_id,
                                 .target_type = "user",
                                 .target_id = id_text(arena, user->id)};
-    TRY(throttle_lift(service->database, arena, &account));
+    TRY(login_throttle_lift(service->database, arena, user->id));
     return caller_audit(service, arena, &nobody, &entry);
 }
 

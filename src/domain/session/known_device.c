@@ -88,6 +88,21 @@ struct error *known_device_note(struct database *database, struct arena *arena, 
                            VALUES(database_id(session), database_id(device), database_id(user)), NULL);
 }
 
+static const struct statement list_devices = {
+    "SELECT id FROM known_device WHERE user_id = ? ORDER BY used_at DESC, id DESC LIMIT ?"};
+
+struct error *known_device_list(struct database *database, struct arena *arena, struct id user,
+                                struct id (*devices_out)[KNOWN_DEVICES_MAX], size_t *count_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &list_devices, VALUES(database_id(user), database_integer(KNOWN_DEVICES_MAX)),
+                       &rows));
+    for (size_t i = 0; i < rows->count; i++)
+        (*devices_out)[i] = rows_id(rows, i, 0);
+    *count_out = rows->count;
+    return NULL;
+}
+
 static const struct statement forget_session = {"DELETE FROM known_device WHERE user_id = ? AND session_id = ?"};
 static const struct statement forget_all = {"DELETE FROM known_device WHERE user_id = ? AND session_id <> ?"};
 static const struct statement forget_everyones = {"DELETE FROM known_device"};

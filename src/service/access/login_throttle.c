@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/metrics.h"
 #include "domain/account/user.h"
+#include "domain/session/known_device.h"
 #include "service/access/caller.h"
 #include "service/runtime/service.h"
 
@@ -92,4 +93,18 @@ struct error *login_throttle_passed(struct service *service, struct arena *arena
     if (throttle->has_account)
         TRY(throttle_succeed(service->database, arena, &throttle->account, &wait));
     return wait == 0 ? NULL : refuse(arena, wait, false);
+}
+
+struct error *login_throttle_lift(struct database *database, struct arena *arena, struct id user)
+{
+    struct throttle_key key = throttle_of_user(user);
+    struct id devices[KNOWN_DEVICES_MAX];
+    size_t count = 0;
+    TRY(throttle_lift(database, arena, &key));
+    TRY(known_device_list(database, arena, user, &devices, &count));
+    for (size_t i = 0; i < count; i++) {
+        key = throttle_of_device(devices[i]);
+        TRY(throttle_lift(database, arena, &key));
+    }
+    return NULL;
 }

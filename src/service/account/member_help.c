@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "domain/account/one_time_code.h"
-#include "domain/account/throttle.h"
 #include "domain/account/user.h"
 #include "domain/audit.h"
 #include "service/access/caller.h"
@@ -92,9 +91,8 @@ static struct error *unlock(struct database *database, struct arena *arena, void
 {
     struct help *help = context;
     struct user *user = NULL;
-    struct throttle_key account = throttle_of_user(help->id);
     TRY(hold(help, arena, &user));
-    TRY(throttle_lift(database, arena, &account));
+    TRY(login_throttle_lift(database, arena, help->id));
     return record(help, arena, "user.unlock");
 }
 

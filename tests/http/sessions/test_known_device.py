@@ -10,6 +10,7 @@ from sessions.test_browser_session import SAME
 from support.accounts import fresh_password
 from support.database import key
 from support.members import USERS, retry_after
+from support.programs import operator
 
 FREE = 5
 ALPHABET = set(string.ascii_letters + string.digits + "-_")
@@ -91,6 +92,27 @@ def test_a_devices_own_failures_make_it_wait_alone(member, mark):
     assert retry_after(login(member, mark=mark, status=429, code="rate.limited")) == 1
     login(member, WRONG, status=401)
     login(member, status=200)
+
+
+@pytest.mark.parametrize("by", ["an administrator", "the operator"])
+def test_help_ends_the_waits_of_known_devices_too(stack, member, mark, owner, database, by):
+    other = login(member, mark="", status=200).json()["deviceMark"]
+    for one in (mark, other):
+        for _ in range(FREE):
+            login(member, WRONG, one, status=401)
+    database.run("UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 15 MINUTE WHERE scope = 'account'")
+    # The account itself does not wait.
+    assert owner.get(f"{USERS}/{member.id}", status=200).json()["user"]["lockedUntil"] is None
+    for one in (mark, other):
+        login(member, mark=one, status=429)
+    if by == "an administrator":
+        owner.post(f"{USERS}/{member.id}/unlock", json={}, status=200)
+    else:
+        operator.run(stack, "unlock", member.email)
+    # Ended is forgotten: the next wrong password does not begin a wait.
+    for one in (mark, other):
+        login(member, WRONG, one, status=401)
+        login(member, mark=one, status=200)
 
 
 @pytest.mark.parametrize("how", ["its session", "others", "everywhere", "password", "disable"])

@@ -74,6 +74,13 @@ static void the_eleventh_device_replaces_the_one_used_longest_ago(void **state)
     assert_true(known(database, arena, user, given_device(database, arena, user, id_new())));
     for (int i = 0; i < KNOWN_DEVICES_MAX; i++)
         assert_int_equal(known(database, arena, user, marks[i]), i != 1);
+    struct id devices[KNOWN_DEVICES_MAX];
+    size_t count = 0;
+    expect_ok(known_device_list(database, arena, user, &devices, &count));
+    assert_int_equal(count, KNOWN_DEVICES_MAX);
+    assert_false(id_equal(devices[0], devices[1]));
+    expect_ok(known_device_list(database, arena, nobody, &devices, &count));
+    assert_int_equal(count, 0);
     database_free(&database);
 }
 

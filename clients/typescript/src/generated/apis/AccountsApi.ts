@@ -2273,7 +2273,7 @@ export class AccountsApi extends runtime.BaseAPI {
     }
 
     /**
-     * Does no harm where there is none. The wait of a client address stays. Nobody acts on who may do more.
+     * The waits of the devices that the user has signed in on (deviceMark) end as well. Does no harm where there is none. The wait of a client address stays. Nobody acts on who may do more.
      * End a user\'s wait after wrong passwords
      */
     async unlockUserRaw(requestParameters: UnlockUserRequest, initOverrides?: RequestInit | runtime.InitOverrideFunction): Promise<runtime.ApiResponse<Success>> {
@@ -2284,7 +2284,7 @@ export class AccountsApi extends runtime.BaseAPI {
     }
 
     /**
-     * Does no harm where there is none. The wait of a client address stays. Nobody acts on who may do more.
+     * The waits of the devices that the user has signed in on (deviceMark) end as well. Does no harm where there is none. The wait of a client address stays. Nobody acts on who may do more.
      * End a user\'s wait after wrong passwords
      */
     async unlockUser(requestParameters: UnlockUserRequest, initOverrides?: RequestInit | runtime.InitOverrideFunction): Promise<Success> {

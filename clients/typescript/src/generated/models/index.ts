@@ -2097,7 +2097,7 @@ export interface User {
      */
     invitationExpiresAt: string | null;
     /**
-     * While failed logins make the account wait: when the next one may be tried.
+     * While failed logins make the account wait: when the next one may be tried. The waits of known devices (deviceMark) are not in it.
      */
     lockedUntil: string | null;
 }

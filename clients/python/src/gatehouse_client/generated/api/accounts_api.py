@@ -650,7 +650,7 @@ class AccountsApi:
     ) -> Success:
         """End a user's wait after wrong passwords
 
-        Does no harm where there is none. The wait of a client address stays. Nobody acts on who may do more.
+        The waits of the devices that the user has signed in on (deviceMark) end as well. Does no harm where there is none. The wait of a client address stays. Nobody acts on who may do more.
 
         """
         return self._transport.call(

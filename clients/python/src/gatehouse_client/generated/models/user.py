@@ -49,4 +49,4 @@ class User(Model):
     """While the user awaits the first login: when the temporary password expires, or has expired."""
 
     locked_until: Optional[datetime]
-    """While failed logins make the account wait: when the next one may be tried."""
+    """While failed logins make the account wait: when the next one may be tried. The waits of known devices (deviceMark) are not in it."""
