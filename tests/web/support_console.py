@@ -22,6 +22,12 @@ def signed_in(page):
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
+def known_device(visit):
+    """Whether the browser has the mark of a device on which somebody has signed in, and shows it to a login."""
+    cookies = visit.context.cookies(f"{visit.stack.web_url}/customers/login")
+    return [cookie["name"].removeprefix("__Secure-") for cookie in cookies] == ["gatehouse-device"]
+
+
 def signed_in_once(visit, account):
     """Makes a browser that of somebody who has signed in before: with the cookie of a session, and the mark that there
     is one. The form has its own tests, tests/web/test_sessions.py. Returns the visit."""

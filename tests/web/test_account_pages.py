@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from support import email_changes, mail
 from support.accounts import fresh_email, fresh_password
-from support_console import refused, signed_in
+from support_console import known_device, refused, signed_in
 from support_keyboard import Keyboard
 from support_visit import field
 
@@ -52,6 +52,7 @@ def test_an_owner_chooses_the_first_password(visit, screens, accounts):
     screens.look(page, "first-login-refused")
     keys.fill(field(page, "Temporary password"), invited.temporary).press("Enter")
     signed_in(page)
+    assert known_device(visit)
     assert email_changes.signs_in(accounts.api, invited.email, password)
 
 
@@ -71,6 +72,7 @@ def test_a_member_confirms_the_account(visit, screens, members, owner):
     screens.look(page, "confirm-done")
     keys.fill(field(page, "Password"), waiting.password).press("Enter")
     signed_in(page)
+    assert known_device(visit)
 
 
 def test_a_forgotten_password_is_chosen_anew(visit, screens, accounts, members):
@@ -94,6 +96,7 @@ def test_a_forgotten_password_is_chosen_anew(visit, screens, accounts, members):
     choose_password(keys, page, password)
     keys.press("Enter")
     signed_in(page)
+    assert known_device(visit)
     assert email_changes.signs_in(accounts.api, account.email, password)
 
 

@@ -104,6 +104,25 @@ def test_too_many_tries_count_down(visit, screens, members, owner):
     screens.look(page, "sign-in-waiting")
 
 
+def test_strangers_do_not_hold_up_who_has_signed_in_here_before(visits, members, owner):
+    member = members.active(owner)
+    visit, stranger = visits(), visits()
+    page = visit.page(CONSOLE)
+    sign_in(page, member.email, member.password)
+    signed_in(page)
+    account_menu(page, "Sign out")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    members.fail_logins(member.email, 5)
+    members.database.run("UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 10 MINUTE"
+                         " WHERE scope = 'account'")
+    sign_in(page, member.email, member.password)
+    signed_in(page)
+    stranger.expect(429, "/customers/login")
+    other = stranger.page(CONSOLE)
+    sign_in(other, member.email, member.password)
+    refused(other, "Too many tries")
+
+
 def test_a_password_is_hidden_again(visit, owner):
     page = visit.page(CONSOLE)
     password = field(page, "Password")

@@ -93,6 +93,23 @@ def test_who_is_disabled_is_let_in_again_from_the_word_that_tells_it(page, scree
     screens.look(page, "team")
 
 
+def test_the_wait_of_a_browser_that_somebody_knows_is_ended(page, members, boss):
+    member = members.active(boss, firstName="Mia", lastName="Mistype")
+    right = {"username": member.email, "password": member.password, "deviceMark": ""}
+    right["deviceMark"] = member.api.post("/customers/login", json=right, status=200).json()["deviceMark"]
+    for _ in range(5):
+        member.api.post("/customers/login", json={**right, "password": "not the password"}, status=401)
+    members.database.run("UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 10 MINUTE"
+                         " WHERE scope = 'account'")
+    at(page, f"{TEAM}?search=Mistype")
+    keys = Keyboard(page).use(page.get_by_role("button", name="Actions for Mia Mistype"))
+    choice = page.get_by_role("menuitem", name="End the wait")
+    expect(choice).to_be_visible()
+    keys.to(choice, "ArrowDown").press("Enter")
+    told(page, "Mia Mistype can try to sign in at once.")
+    member.api.post("/customers/login", json=right, status=200)
+
+
 def test_states_and_words_narrow_the_list(page, members, boss):
     members.waiting(boss, firstName="Walter", lastName="Waits")
     page.get_by_label("State").select_option("awaiting-confirmation")

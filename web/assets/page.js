@@ -113,8 +113,11 @@ export function showDone(form) {
 /* Whether people go on in the console, at this address; an installer may send them elsewhere. */
 export const consoleFollows = signIn === "" && api === "";
 
-/* What a login sends beyond name and password: the session is to be the console's. */
-export const consoleSession = consoleFollows ? { session: "cookie" } : {};
+/*
+ * What a login sends beyond name and password: the session is to be the console's. The mark of the device is in a
+ * cookie as well: afterwards the wrong passwords of strangers do not hold this browser up.
+ */
+export const consoleSession = consoleFollows ? { session: "cookie", deviceMark: "" } : {};
 
 /*
  * Leaves the page for the console, whose session `user` has just begun. The form's field for the e-mail address gets

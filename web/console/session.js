@@ -10,6 +10,8 @@ import { markSession, send, sessionMarked } from "../assets/api.js";
 import { shared } from "./view.js";
 
 const COOKIE = { session: "cookie" };
+/* The mark of a device comes with a login and goes with the next; it is in a cookie as well. */
+const LOGIN = { ...COOKIE, deviceMark: "" };
 /* A token is renewed so long before its end. */
 const EARLY_MS = 60000;
 
@@ -132,7 +134,7 @@ async function startSession() {
 /* Signs in: {username, password, newPassword}. Resolves to the reply of the service. */
 export async function signIn(who) {
     const before = session.get().me;
-    const reply = await send({ method: "POST", path: "/customers/login", body: { ...who, ...COOKIE } });
+    const reply = await send({ method: "POST", path: "/customers/login", body: { ...who, ...LOGIN } });
     if (!reply.ok) {
         return reply;
     }

@@ -56,11 +56,13 @@ function Invite({ onClose, onDone }) {
 function actionsOf(person) {
     const own = person.id === session.get().me.user.id;
     const waits = person.status.startsWith("awaiting-");
+    const active = person.status === "active" && !own;
     return [
         { label: t("Details and rights"), icon: "info", href: link(["team", person.id]) },
         waits && { label: t("Send the e-mail again"), icon: "mail", onPress: () => resend(person) },
-        isLocked(person) && { label: t("End the wait"), icon: "refresh", onPress: () => unlock(person) },
-        person.status === "active" && !own && { label: t("Disable"), icon: "pause", onPress: () => disable(person) },
+        /* The record does not tell of the wait of a browser in which the person has signed in before. */
+        (active || isLocked(person)) && { label: t("End the wait"), icon: "refresh", onPress: () => unlock(person) },
+        active && { label: t("Disable"), icon: "pause", onPress: () => disable(person) },
         person.status === "disabled" && { label: t("Let sign in again"), icon: "check", onPress: () => enable(person) },
     ].filter(Boolean);
 }
