@@ -5,12 +5,13 @@ import datetime
 import json
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from support import mail
 from support.accounts import fresh_password
 from support.stack import wait_until
-from support_console import CONSOLE, account_menu, at, enter, refused, sign_in, signed_in
+from support_console import CONSOLE, account_menu, at, enter, opened, refused, sign_in, signed_in
 from support_keyboard import Keyboard
 from support_visit import PATIENCE_MS, field
 
@@ -44,6 +45,113 @@ def test_a_session_outlives_a_reload_and_ends_in_all_tabs(visit, screens, owner)
     screens.look(other, "sign-in-elsewhere")
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def tokens_end(visit):
+    """Returns a function; once it was called, the service takes none of the access tokens that the pages have sent
+    until then, as if their time was over."""
+    sent, over = set(), set()
+
+    def carry(route):
+        """Spoils the signatures of those tokens."""
+        headers = route.request.headers
+        token = headers.get("authorization", "")
+        if token != "" and token in over:
+            headers["authorization"] = token[:-8] + "A" * 8
+        sent.add(token)
+        route.continue_(headers=headers)
+    visit.context.route(re.compile("/customers/"), carry)
+    return lambda: over.update(sent)
+
+
+def sessions_of(account):
+    """The ids of its open sessions."""
+    items = account.get("/customers/sessions", status=200).json()["items"]
+    return {one["id"] for one in items}
+
+
+def renews(visit):
+    """Whether the browser can still go on as somebody."""
+    reply = visit.context.request.post("customers/refresh", headers={"Origin": visit.origin},
+                                       data={"session": "cookie"})
+    assert reply.status in (200, 401), reply.text()
+    return reply.ok
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_signing_out_ends_the_session_also_with_a_token_that_is_over(visit, members, owner, idle):
+    member = members.active(owner)
+    others = sessions_of(member)
+    end_tokens = tokens_end(visit)
+    if idle:
+        visit.context.clock.install()
+    else:
+        visit.expect(401, "/customers/logout")
+    page = enter(visit, member)
+    assert len(sessions_of(member) - others) == 1
+    page.wait_for_load_state("networkidle")
+    if idle:
+        # After a minute the page asks when the session ends. From then on it needs no token of itself.
+        with page.expect_response(re.compile("/customers/sessions$")):
+            visit.context.clock.fast_forward("01:05")
+        page.wait_for_load_state("networkidle")
+    end_tokens()
+    if idle:
+        visit.context.clock.fast_forward("16:00")
+    account_menu(page, "Sign out")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    assert sessions_of(member) == others
+    assert not renews(visit)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_signing_out_of_a_session_that_is_over_already_is_no_fault(visit, members, owner):
+    member = members.active(owner)
+    page = enter(visit, member)
+    page.wait_for_load_state("networkidle")
+    member.post("/customers/logout", json={"others": True}, status=200)
+    visit.expect(401, "/customers/logout")
+    visit.expect(401, "/customers/refresh")
+    account_menu(page, "Sign out")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("why", ["no network", "a refusal"])
+def test_who_could_not_be_signed_out_is_told_so_in_all_tabs(visit, screens, members, owner, why):
+    def keep(on):
+        """Keeps the service from ending the session, or lets it."""
+        path = re.compile("/customers/logout$")
+        if why == "no network":
+            visit.offline(on)
+        elif on:
+            visit.context.route(path, lambda route: route.fulfill(status=503, json={}))
+        else:
+            visit.context.unroute(path)
+    member = members.active(owner)
+    others = sessions_of(member)
+    page = enter(visit, member)
+    other, third = opened(visit), opened(visit)
+    for tab in (page, other, third):
+        tab.wait_for_load_state("networkidle")
+    if why == "a refusal":
+        visit.expect(503, "/customers/logout")
+    keep(True)
+    account_menu(page, "Sign out")
+    for tab in (page, other, third):
+        expect(tab.get_by_role("heading", level=1)).to_have_text("Sign in")
+        expect(tab.get_by_role("alert")).to_contain_text("You are still signed in in this browser.")
+    screens.look(page, "sign-in-stays")
+    keep(False)
+    # A page that is loaded again does not hide it.
+    other.reload()
+    signed_in(other)
+    Keyboard(page).use(page.get_by_role("alert").get_by_role("button", name="Sign out"))
+    for tab in (page, other, third):
+        expect(tab.get_by_role("heading", level=1)).to_have_text("Sign in")
+        expect(tab.get_by_role("alert")).to_have_count(0)
+    assert sessions_of(member) == others
+    assert not renews(visit)
 
 
 def test_no_script_can_read_the_cookies_of_the_session(visit, owner):

@@ -17,7 +17,8 @@ const EARLY_MS = 60000;
 
 /*
  * {phase, me, note}: phase is "starting", "out", "in" or "ended" (the session is over, but the screen stays until the
- * person has signed in again); me is the reply of GET /customers/me; note says why one is out, for the sign-in.
+ * person has signed in again); me is the reply of GET /customers/me. note is for the sign-in: "leaving" (the session is
+ * being ended), "stays" (it could not be ended), "elsewhere" (one has signed out in another tab), or empty.
  */
 export const session = shared({ phase: "starting", me: null, note: "" });
 
@@ -27,9 +28,9 @@ let waiting = [];
 
 const channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("gatehouse");
 
-function tell(kind) {
+function tell(kind, note = "") {
     if (channel !== null) {
-        channel.postMessage({ kind });
+        channel.postMessage({ kind, note });
     }
 }
 
@@ -40,7 +41,8 @@ function keep(tokens) {
 
 function leave(note) {
     token = "";
-    markSession(false);
+    /* A session that goes on is there when the page is loaded again. */
+    markSession(note === "stays");
     waiting.splice(0).forEach((done) => done(false));
     session.set({ phase: "out", me: null, note });
 }
@@ -68,9 +70,13 @@ function renew() {
     return renewing;
 }
 
+function isOld() {
+    return Date.now() > tokenEnds - EARLY_MS;
+}
+
 /* The access token, renewed where it is about to end. */
 export async function accessToken() {
-    if (token !== "" && Date.now() > tokenEnds - EARLY_MS) {
+    if (token !== "" && isOld()) {
         await renew();
     }
     return token;
@@ -83,6 +89,10 @@ export async function accessToken() {
 export async function recover(used) {
     if (token !== used && token !== "") {
         return true;
+    }
+    /* No call that is under way brings back who has signed out. */
+    if (session.get().phase === "out") {
+        return false;
     }
     const reply = await renew();
     if (reply.ok) {
@@ -150,14 +160,29 @@ export async function signIn(who) {
     return reply;
 }
 
-/* Ends the session; what the service answers does not matter to who leaves. */
-export async function signOut(note = "") {
-    const ended = token;
-    leave(note);
-    tell("out");
-    if (ended !== "") {
-        await send({ method: "POST", path: "/customers/logout", body: {}, token: ended });
+/* Ends the session, and its cookie; an old token is renewed first. Resolves to whether the session is over. */
+async function endSession() {
+    for (let tries = 0; tries < 2; tries++) {
+        if (tries > 0 || token === "" || isOld() || renewing !== null) {
+            const renewed = await renew();
+            if (!renewed.ok) {
+                return renewed.error.status === 401;
+            }
+        }
+        const reply = await send({ method: "POST", path: "/customers/logout", body: {}, token });
+        if (reply.ok || reply.error.status !== 401) {
+            return reply.ok;
+        }
     }
+    return false;
+}
+
+/* Signs out here and in the other tabs. */
+export async function signOut() {
+    session.set({ phase: "out", me: null, note: "leaving" });
+    const over = await endSession();
+    leave(over ? "" : "stays");
+    tell("out", over ? "elsewhere" : "stays");
 }
 
 /* The person does not sign in again in the dialog. */
@@ -166,9 +191,9 @@ export function giveUp() {
 }
 
 async function heard({ data }) {
-    const { phase } = session.get();
-    if (data.kind === "out" && phase !== "out") {
-        leave("elsewhere");
+    const { phase, note } = session.get();
+    if (data.kind === "out" && (phase !== "out" || note === "stays")) {
+        leave(data.note);
     } else if (data.kind === "in" && phase !== "starting") {
         const before = session.get().me;
         if ((await renew()).ok && (await loadMe()).ok) {

@@ -7,7 +7,7 @@ import { send } from "../../assets/api.js";
 import { Button, Notice } from "../components/basic.js";
 import { Field, Form, PasswordField, useForm } from "../components/form.js";
 import { brand, chooseLanguage, isDark, language, theme } from "../preferences.js";
-import { signIn } from "../session.js";
+import { signIn, signOut } from "../session.js";
 import { duration, LANGUAGES, t } from "../texts.js";
 import { html, useEffect, useRef, useShared, useState } from "../view.js";
 
@@ -173,12 +173,23 @@ const TITLES = {
     "auth.userUnconfirmed": () => t("Confirm your account"),
 };
 
-/* note: "elsewhere": one has signed out in another tab. */
+function Note({ note }) {
+    if (note === "elsewhere") {
+        return html`<${Notice}><p>${t("You have signed out in another tab.")}</p></${Notice}>`;
+    }
+    return note === "stays" && html`<${Notice} meaning="danger" role="alert"
+        title=${t("You are still signed in in this browser.")}>
+        <p>${t("Your session could not be ended. Check your connection, then sign out once more.")}</p>
+        <${Button} icon="signOut" label=${t("Sign out")} onPress=${() => signOut()} /></${Notice}>`;
+}
+
+/* While the session is being ended there is no form: signing out would end the new one. */
 export function SignIn({ note }) {
     const { name, support } = useShared(brand);
     const [step, setStep] = useState("");
     const heading = useRef(null);
-    const title = TITLES[step]();
+    const leaving = note === "leaving";
+    const title = leaving ? t("Signing out …") : TITLES[step]();
     useEffect(() => {
         document.title = `${title} · ${name}`;
     });
@@ -191,9 +202,9 @@ export function SignIn({ note }) {
         <div class="panel">
             <${Head} />
             <h1 tabindex="-1" ref=${heading}>${title}</h1>
-            ${note === "elsewhere" && html`<${Notice}><p>${t("You have signed out in another tab.")}</p></${Notice}>`}
-            <${SignInForm} onStep=${setStep} />
-            ${step === "" && html`<ul class="ways">
+            <${Note} note=${note} />
+            ${!leaving && html`<${SignInForm} onStep=${setStep} />`}
+            ${!leaving && step === "" && html`<ul class="ways">
                 <li><a href="reset">${t("I have forgotten my password")}</a></li>
                 <li><a href="first-login">${t("I have an e-mail with a temporary password")}</a></li>
                 <li><a href="confirm">${t("I have an e-mail with a code")}</a></li>

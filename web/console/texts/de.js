@@ -175,6 +175,7 @@ export default {
     "Sign in": "Anmelden",
     "Sign in again": "Melden Sie sich noch einmal an",
     "Signing in …": "Anmeldung läuft …",
+    "Signing out …": "Abmeldung läuft …",
     "The code was not accepted. Compare its six digits. It may be older than a day: then ask for another one.":
         "Der Code wurde nicht angenommen. Vergleichen Sie die sechs Ziffern. Vielleicht ist er älter als ein Tag: Dann "
         + "fordern Sie einen neuen an.",
@@ -189,9 +190,12 @@ export default {
     "We have sent you an e-mail with a code. It shows that the address is yours.":
         "Wir haben Ihnen eine E-Mail mit einem Code gesendet. Er zeigt, dass die Adresse Ihnen gehört.",
     "You are not signed in": "Sie sind nicht angemeldet",
+    "You are still signed in in this browser.": "Sie sind in diesem Browser noch angemeldet.",
     "You have signed out in another tab.": "Sie haben sich in einem anderen Tab abgemeldet.",
     "Your account is not confirmed yet": "Ihr Konto ist noch nicht bestätigt",
     "Your password has not been set": "Ihr Passwort wurde nicht gesetzt",
+    "Your session could not be ended. Check your connection, then sign out once more.":
+        "Ihre Sitzung ließ sich nicht beenden. Prüfen Sie Ihre Verbindung, dann melden Sie sich noch einmal ab.",
 
     /* ---- home ---- */
     "All its parts work.": "Alle Teile arbeiten.",
