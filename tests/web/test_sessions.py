@@ -287,6 +287,7 @@ def test_an_upgrade_is_told_and_comes_with_the_next_screen_once_nothing_is_lost(
     page = enter(visit, owner, "#/account")
     page.evaluate("() => { window.old = true; }")
     field(page, "First name").fill("Unsaved")
+    page.wait_for_load_state("networkidle")  # the clock would end the time of a request that is under way
     with page.expect_response(asked):
         visit.context.clock.fast_forward("01:05")
     strip = page.get_by_text("There is a new version of the console.")
@@ -295,6 +296,7 @@ def test_an_upgrade_is_told_and_comes_with_the_next_screen_once_nothing_is_lost(
 
     def told():
         """Some minutes later."""
+        page.wait_for_load_state("networkidle")
         visit.context.clock.fast_forward("05:01")
         return strip.is_visible()
     wait_until(told, PATIENCE_MS / 1000, "the page to tell of the upgrade", 0.2)
