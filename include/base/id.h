@@ -49,6 +49,13 @@ void id_hex(struct id id, char text_out[ID_HEX_BYTES]);
  */
 bool id_parse(const char *text, struct id *id_out);
 
+/*
+ * Reads an id that a client or an operator gives, like id_parse(). The nil UUID becomes the max UUID (RFC 9562,
+ * sections 5.9 and 5.10), which nobody has either. The service takes the nil UUID for "none was given", and what was
+ * given must never mean that: a filter would let everything pass, and a request about one thing would be about all.
+ */
+bool id_parse_given(const char *text, struct id *id_out);
+
 bool id_equal(struct id a, struct id b);
 
 /* When an id of id_new() was made, in milliseconds since 1970. */

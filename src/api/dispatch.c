@@ -194,7 +194,7 @@ static unsigned read_ids(struct call *call, const struct route_match *match)
     struct id *ids[ROUTE_WORDS_MAX] = {&call->id, &call->second_id};
     unsigned good = 0;
     for (unsigned i = 0; i < ROUTE_WORDS_MAX; i++)
-        if (match->segments[i] != NULL && id_parse(match->segments[i], ids[i]))
+        if (match->segments[i] != NULL && id_parse_given(match->segments[i], ids[i]))
             good |= 1U << i;
     return good;
 }

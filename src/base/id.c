@@ -148,6 +148,15 @@ bool id_parse(const char *text, struct id *id_out)
     return true;
 }
 
+bool id_parse_given(const char *text, struct id *id_out)
+{
+    if (!id_parse(text, id_out))
+        return false;
+    if (id_is_none(*id_out))
+        memset(id_out->bytes, 0xff, ID_BYTES);
+    return true;
+}
+
 bool id_equal(struct id a, struct id b)
 {
     return memcmp(a.bytes, b.bytes, ID_BYTES) == 0;

@@ -184,7 +184,7 @@ bool ctl_number(const struct run *run, const char *name, int64_t minimum, int64_
 
 bool ctl_id(const struct run *run, size_t at, struct id *id_out)
 {
-    if (id_parse(run->operands[at], id_out))
+    if (id_parse_given(run->operands[at], id_out))
         return true;
     (void)ctl_usage(run, "\"%s\" is no id", run->operands[at]);
     return false;

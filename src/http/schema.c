@@ -140,7 +140,7 @@ static void store_text(const struct reader *reader, const struct schema_field *f
             *(struct secret *)(void *)place = secret_of(value);
         return;
     case SCHEMA_ID:
-        if (!id_parse(value, (struct id *)(void *)place))
+        if (!id_parse_given(value, (struct id *)(void *)place))
             fault(reader, path, "format", "must be an id: 36 lower-case characters");
         return;
     case SCHEMA_NAME:

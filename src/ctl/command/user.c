@@ -93,7 +93,7 @@ static int run_list(struct run *run)
     const char *organisation = ctl_value(run, "organisation");
     const char *status = ctl_value(run, "status");
     struct listing listing = {.as_json = run->json, .filter = {.any_status = status == NULL, .limit = LIMIT_PAGE_MAX}};
-    if (organisation != NULL && !id_parse(organisation, &listing.filter.organisation_id))
+    if (organisation != NULL && !id_parse_given(organisation, &listing.filter.organisation_id))
         return ctl_usage(run, "--organisation takes an id, not \"%s\"", organisation);
     if (status != NULL && !user_status_parse(status, &listing.filter.status))
         return ctl_usage(

@@ -56,6 +56,12 @@ def test_everybody_is_listed_and_shown(stack, members, customer, member):
     assert lines["status"] == "active" and lines["effective"] == "cus:file:r cus:*:w inv:*:w"
 
 
+def test_the_nil_id_is_that_of_nobody(stack):
+    nil = "00000000-0000-0000-0000-000000000000"
+    assert read(stack, "list", "--organisation", nil)["items"] == []
+    refused(stack, "show", nil)
+
+
 def test_disabling_ends_the_sessions_at_once(stack, database, member):
     member.get("/customers/me", status=200)
     assert read(stack, "disable", member.email)["status"] == "disabled"

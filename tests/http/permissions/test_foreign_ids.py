@@ -18,6 +18,7 @@ from support.members import USERS
 from support.runs import timing
 
 PAIRS = 100
+NIL = "00000000-0000-0000-0000-000000000000"
 TUS = {"Tus-Resumable": "1.0.0"}
 # Nobody but internal staff may call these; what they may name is every organisation's.
 STAFF = {"getOrganisation", "updateOrganisation"}
@@ -159,6 +160,35 @@ def test_a_foreign_id_is_answered_as_an_unknown_one(document, ground, probe):
     assert foreign.status_code == probe.status, foreign.text
     assert shape(foreign) == shape(unknown)
     assert ground.rows() == before
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=[probe.name for probe in PROBES])
+def test_the_nil_id_is_answered_as_an_unknown_one(document, ground, probe):
+    there(document, probe)
+    if probe.operation in {"archiveFiles", "restoreFiles"}:
+        pytest.skip("refuses the form of the nil id, see test_bulk.py")
+    session = ground.owner.session()
+    nil, unknown = (ground.ask(probe, identity) for identity in (NIL, str(uuid.uuid4())))
+    assert nil.status_code == probe.status, nil.text
+    assert shape(nil) == shape(unknown)
+    ground.owner.api.get("/customers/me", token=session["accessToken"], status=200)
+
+
+@pytest.mark.parametrize("query", [
+    "/system/files?userId={id}", "/customers/organisation/audit?userId={id}", "/system/audit?userId={id}",
+    "/system/audit?organisationId={id}", f"{USERS}?organisationId={{id}}", "/system/files?organisationId={id}"])
+def test_the_nil_id_is_a_filter_as_an_unknown_one_is(ground, administrator, query):
+    caller = ground.owner if "userId" in query and "/system/audit" not in query else administrator
+    nil, unknown = (caller.get(query.replace("{id}", identity)) for identity in (NIL, str(uuid.uuid4())))
+    assert shape(nil) == shape(unknown)
+    assert nil.status_code in {200, 400} and nil.json().get("items", []) == []
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_no_organisation_has_the_nil_id(administrator, method):
+    body = {"json": {"name": "Nobody"}} if method == "PATCH" else {}
+    administrator.api.call(method, f"/customers/organisations/{NIL}", token=administrator.token, status=400,
+                           code="organisation.unknown", **body)
 
 
 @pytest.mark.alone

@@ -141,6 +141,21 @@ static void none_is_all_zero(void **state)
     }
 }
 
+static void a_given_id_is_never_none(void **state)
+{
+    (void)state;
+    struct id id;
+    assert_true(id_parse_given("00000000-0000-0000-0000-000000000000", &id));
+    for (size_t i = 0; i < ID_BYTES; i++)
+        assert_int_equal(id.bytes[i], 0xff);
+    struct id other;
+    assert_true(id_parse_given("01890a5d-ac96-774b-bcce-b302099a8057", &id));
+    assert_true(id_parse("01890a5d-ac96-774b-bcce-b302099a8057", &other));
+    assert_true(id_equal(id, other));
+    assert_false(id_parse_given("0", &id));
+    assert_true(id_equal(id, other));
+}
+
 /* Last: the ids that follow have another time. */
 static void ids_follow_a_clock_that_hosts_share(void **state)
 {
@@ -171,6 +186,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_text_and_its_id_are_the_same),
     HARNESS_TEST(only_the_canonical_text_is_read),
     HARNESS_TEST(none_is_all_zero),
+    HARNESS_TEST(a_given_id_is_never_none),
     HARNESS_TEST(an_id_tells_its_time_and_follows_the_first_of_it),
     HARNESS_TEST(ids_follow_a_clock_that_hosts_share),
 };
