@@ -262,6 +262,7 @@ static const struct route rows[] = {
         .query = &members_list_query_schema,
         .reply_kind = REPLY_OBJECT,
         .reply = &members_list_schema,
+        .errors = ERRORS(ERROR_ORGANISATION_UNKNOWN),
         .handler = members_list,
     },
     {

@@ -40,6 +40,7 @@ static const struct route rows[] = {
         .query = &files_list_query_schema,
         .reply_kind = REPLY_OBJECT,
         .reply = &files_list_schema,
+        .errors = ERRORS(ERROR_ORGANISATION_UNKNOWN),
         .handler = files_list,
     },
     {

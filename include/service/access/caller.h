@@ -61,6 +61,7 @@ struct error *caller_require(struct arena *arena, const struct caller *caller, c
 /*
  * Finds the organisation that a request is about. Without `asked` (none) it is the caller's own. Another organisation
  * may be asked for only by a caller who administers what `required` names, and that is audited; PERMISSION for others.
+ * ORGANISATION_UNKNOWN, which names organisationId, when there is none with that id.
  */
 struct error *caller_organisation(struct service *service, struct arena *arena, const struct caller *caller,
                                   const char *required, struct id asked, struct id *organisation_out);

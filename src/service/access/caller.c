@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "codec/token.h"
+#include "domain/account/organisation.h"
 #include "domain/file/file.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
@@ -153,6 +154,11 @@ struct error *caller_organisation(struct service *service, struct arena *arena, 
         struct error *error = error_new(arena, ERROR_PERMISSION, "another organisation was asked for");
         return error_member(error, "required", lifting);
     }
+    struct organisation *organisation;
+    TRY(organisation_find(service->database, arena, asked, &organisation));
+    if (organisation == NULL)
+        return error_entry(error_plain(arena, ERROR_ORGANISATION_UNKNOWN), "organisationId", "unknown",
+                           "is not an organisation");
     *organisation_out = asked;
     return caller_audit_crossing(service, arena, caller, asked, "organisation", asked);
 }

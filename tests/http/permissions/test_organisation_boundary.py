@@ -103,6 +103,17 @@ def test_a_foreign_organisation_in_the_query_is_403_and_named(owner, other):
         assert reply.json()["body"]["required"] == "cus:file:a"
 
 
+@pytest.mark.parametrize("path", ["/customers/organisations/users", "/system/files"])
+def test_internal_staff_are_told_of_an_unknown_organisation_and_the_trail_has_no_row_of_it(administrator, database,
+                                                                                           path):
+    unknown = str(uuid.uuid4())
+    for identity in (unknown, "00000000-0000-0000-0000-000000000000"):
+        administrator.get(path, params={"organisationId": identity}, status=400, code="organisation.unknown",
+                          paths=["organisationId"])
+        assert administrator.get("/system/audit", params={"organisationId": identity}, status=200).json()["items"] == []
+    assert not database.run("SELECT 1 FROM audit WHERE organisation_id = %s", key(unknown))
+
+
 def test_ones_own_organisation_in_the_query_is_allowed(owner):
     assert owner.get("/system/files", params={"organisationId": owner.organisation["id"]}, status=200)
 

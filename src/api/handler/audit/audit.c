@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/limits.h"
+#include "domain/account/organisation.h"
 #include "domain/audit.h"
 #include "http/accept.h"
 #include "http/reply.h"
@@ -179,17 +180,22 @@ static struct error *list_everything(struct call *call, const struct audit_filte
 struct error *audits_list(struct call *call)
 {
     struct audit_filter filter;
-    struct id asked;
+    struct organisation *organisation;
     TRY(read_filter(call, &filter));
     if (id_is_none(filter.organisation_id))
         return list_everything(call, &filter);
     TRY(answer(call, &filter, NULL));
+    if (id_equal(filter.organisation_id, caller_home(&call->caller)))
+        return NULL;
     /*
      * Asking for another organisation crosses its boundary, which adds a row to its trail. Its rows, the first ones of
-     * an export, are read before that.
+     * an export, are read before that. One that does not exist has no trail.
      */
-    return caller_organisation(call->service, call->arena, &call->caller, call->route->permission,
-                               filter.organisation_id, &asked);
+    TRY(organisation_find(call->service->database, call->arena, filter.organisation_id, &organisation));
+    if (organisation == NULL)
+        return caller_check_reason(call->arena, &call->caller);
+    return caller_audit_crossing(call->service, call->arena, &call->caller, filter.organisation_id, "organisation",
+                                 filter.organisation_id);
 }
 
 struct error *audits_list_own(struct call *call)
