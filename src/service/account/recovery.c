@@ -184,13 +184,11 @@ static struct error *invite_again(struct question *question, struct arena *arena
     TRY(provider_invite_again(service->provider, arena, question->user->provider_subject, question->temporary_password,
                               &outcome));
     /*
-     * The first login has happened meanwhile. A crash may have kept our row from learning of it, so the row is
-     * activated here.
+     * The account has a permanent password: an administrator has set it, or the first login has happened and a crash
+     * has kept our row from learning of it. Whoever asks has not shown that password, so only a login activates.
      */
-    if (outcome == PROVIDER_STATE) {
-        TRY(user_activate(service->database, arena, question->user->organisation_id, question->user->id, NULL));
+    if (outcome == PROVIDER_STATE)
         return outbox_finish(service->database, arena, question->item, NULL);
-    }
     if (outcome != PROVIDER_OK)
         return error_new(arena, ERROR_INTERNAL, "provider: %s", provider_outcome_text(outcome));
     return database_transaction(service->database, arena, mail_invitation, question, NULL);

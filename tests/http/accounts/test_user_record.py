@@ -102,6 +102,23 @@ def test_a_password_that_an_administrator_sets_decides_for_the_invitation(api, a
     assert user["status"] == "awaiting-first-login" and (user["invitationExpiresAt"] is None) == permanent
 
 
+def test_only_a_login_activates_whom_an_administrator_gave_a_permanent_password(api, accounts, administrator, database,
+                                                                                members):
+    invited, password = accounts.invited(), fresh_password()
+    administrator.post("/customers/admin-set-password",
+                       json={"username": invited.id, "password": password, "permanent": True}, status=200)
+    before, mails = record(administrator, invited.id), members.mails(invited.email)
+    api.post("/customers/resend-confirmation", json={"username": invited.email}, status=200)
+    members.await_jobs()
+    assert record(administrator, invited.id) == before
+    assert before["status"] == "awaiting-first-login" and not before["emailVerified"]
+    assert members.mails(invited.email) == mails
+    assert not database.run("SELECT 1 FROM audit WHERE target_id = %s AND action = 'user.resendInvitation'", invited.id)
+    api.post("/customers/login", json={"username": invited.email, "password": password}, status=200)
+    after = record(administrator, invited.id)
+    assert after["status"] == "active" and after["emailVerified"]
+
+
 def test_a_wait_is_told_while_it_lasts_and_only_of_that_user(api, boss, members, database):
     member, other = members.active(boss), members.active(boss)
     member.sign_in()
