@@ -18,6 +18,7 @@ struct arena;
 struct caller;
 struct error;
 struct service;
+struct validation;
 
 /* A customer to be made; all texts are valid. */
 struct sign_up_customer {
@@ -57,6 +58,13 @@ struct sign_up_member {
  */
 struct error *sign_up_member(struct service *service, struct arena *arena, const struct caller *caller,
                              const struct sign_up_member *member, struct user *user_out);
+
+/*
+ * Adds to `validation` what sign_up_member() would refuse of a member whose form is wrong already: so the answer names
+ * everything at once. Texts of `member` may be NULL here. Returns validation->error, or what failed meanwhile.
+ */
+struct error *sign_up_validate_member(struct service *service, struct arena *arena, const struct caller *caller,
+                                      const struct sign_up_member *member, struct validation *validation);
 
 /*
  * Makes an active user of the internal organisation, with role `admin` and a permanent password: `gatehousectl

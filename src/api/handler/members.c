@@ -72,11 +72,10 @@ const struct schema members_create_schema = {
 
 struct error *members_validate_new(struct call *call, struct validation *validation)
 {
-    const struct sign_up_member *member = call->body;
-    struct role_list roles;
-    TRY(role_list(call->service->database, call->arena, &roles));
-    grant_validate(&roles, &member->roles, &member->permissions, validation);
-    return NULL;
+    /* sign_up_member() looks at a member whose form is good. */
+    if (validation->error == NULL)
+        return NULL;
+    return sign_up_validate_member(call->service, call->arena, &call->caller, call->body, validation);
 }
 
 struct error *members_create(struct call *call)

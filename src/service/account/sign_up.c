@@ -230,22 +230,33 @@ struct error *sign_up_customer(struct service *service, struct arena *arena, con
 }
 
 /* Collects everything that is wrong with a new member. A password that is the only fault answers with its own code. */
-static struct error *validate_member(struct service *service, struct arena *arena, const struct sign_up_member *member,
-                                     const char *organisation, const struct role_list *roles)
+static struct error *validate_member(struct service *service, const struct sign_up_member *member,
+                                     const char *organisation, const struct role_list *roles,
+                                     struct validation *validation)
 {
-    struct validation validation;
+    struct arena *arena = validation->arena;
     struct password_owner owner = {member->email, member->first_name, member->last_name, organisation};
-    validation_init(&validation, arena);
-    grant_validate(roles, &member->roles, &member->permissions, &validation);
-    grant_validate_length(arena, roles, &member->roles, &member->permissions, &validation);
+    grant_validate(roles, &member->roles, &member->permissions, validation);
+    grant_validate_length(arena, roles, &member->roles, &member->permissions, validation);
     if (member->password.bytes == NULL)
-        return validation.error;
+        return validation->error;
     struct error *password = password_policy_check(service->passwords, arena, "password", member->password, &owner);
-    if (validation.error == NULL)
+    if (validation->error == NULL)
         return password;
     if (password != NULL)
-        error_entry(validation.error, password->entries->path, password->entries->code, password->entries->message);
-    return validation.error;
+        error_entry(validation->error, password->entries->path, password->entries->code, password->entries->message);
+    return validation->error;
+}
+
+struct error *sign_up_validate_member(struct service *service, struct arena *arena, const struct caller *caller,
+                                      const struct sign_up_member *member, struct validation *validation)
+{
+    struct role_list roles;
+    struct user *maker;
+    struct organisation *organisation;
+    TRY(principal_details(service->database, arena, caller->principal, &maker, &organisation));
+    TRY(role_list(service->database, arena, &roles));
+    return validate_member(service, member, organisation->name, &roles, validation);
 }
 
 struct error *sign_up_member(struct service *service, struct arena *arena, const struct caller *caller,
@@ -283,7 +294,9 @@ struct error *sign_up_member(struct service *service, struct arena *arena, const
         .limit = &limit,
     };
     TRY(role_list(service->database, arena, &roles));
-    TRY(validate_member(service, arena, member, organisation->name, &roles));
+    struct validation validation;
+    validation_init(&validation, arena);
+    TRY(validate_member(service, member, organisation->name, &roles, &validation));
     TRY(grant_check(arena, caller, &roles, &user, NULL));
     return create(&creation, arena);
 }

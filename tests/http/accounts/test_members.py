@@ -224,6 +224,12 @@ def test_unknown_roles_and_malformed_permissions_are_named_along_with_the_rest(o
     create(owner, sent, status=400, code="request.invalid", paths={"email", "roles[1]", "permissions[1]"})
 
 
+@pytest.mark.parametrize("wrong, path", [({"roles": ["no-such-role"]}, "roles[0]"), ({"email": "nobody"}, "email"),
+                                         ({"phone": "12"}, "phone"), ({"permissions": ["*:*:*"]}, "permissions[0]")])
+def test_a_password_that_is_refused_is_named_along_with_the_rest(owner, wrong, path):
+    create(owner, team.body(password="short", **wrong), status=400, code="request.invalid", paths={path, "password"})
+
+
 @pytest.mark.parametrize("name", [
     "id", "organisationId", "status", "emailVerified", "phoneVerified", "createdAt", "providerSubject",
     "organisation", "services", "newPassword"
