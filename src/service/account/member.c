@@ -90,7 +90,7 @@ struct confirmation {
     bool changed;
 };
 
-/* Locks the rows of the administrator and of the user, and checks the administrator's rights again. */
+/* Locks the rows of the administrator and of the user, and checks the administrator's rights, then the user's state. */
 static struct error *check_confirmer(const struct confirmation *confirmation, struct arena *arena)
 {
     struct service *service = confirmation->service;
@@ -99,8 +99,12 @@ static struct error *check_confirmer(const struct confirmation *confirmation, st
     struct user *user = NULL;
     TRY(authority_hold(service, arena, confirmation->caller, CONFIRM_PERMISSION, known->id, &now));
     TRY(user_lock(service->database, arena, known->organisation_id, known->id, &user));
-    return user == NULL ? member_unknown(arena, "username")
-                        : member_check_reach(service, arena, &now, user, "username");
+    if (user == NULL)
+        return member_unknown(arena, "username");
+    TRY(member_check_reach(service, arena, &now, user, "username"));
+    if (user->status == USER_AWAITING_FIRST_LOGIN || user->status == USER_DISABLED)
+        return error_plain(arena, ERROR_USER_STATE);
+    return NULL;
 }
 
 static struct error *confirm_rows(struct database *database, struct arena *arena, void *context)
@@ -196,8 +200,6 @@ struct error *member_admin_confirm(struct service *service, struct arena *arena,
 {
     struct user *user = NULL;
     TRY(member_find_by_username(service, arena, caller, username, &user));
-    if (user->status == USER_AWAITING_FIRST_LOGIN || user->status == USER_DISABLED)
-        return error_plain(arena, ERROR_USER_STATE);
     struct confirmation confirmation = {.service = service, .caller = caller, .user = user};
     TRY(confirm(&confirmation, arena));
     return confirmation.changed ? NULL : error_plain(arena, ERROR_USER_ALREADY_CONFIRMED);
