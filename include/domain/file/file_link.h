@@ -65,6 +65,9 @@ struct error *file_link_list(struct database *database, struct arena *arena, str
 struct error *file_link_delete(struct database *database, struct arena *arena, struct id organisation, struct id file,
                                struct id id, bool *deleted_out);
 
+/* Deletes the rows of all links, after a restore: those that were revoked since the backup must not be back. */
+struct error *file_link_delete_all(struct database *database, struct arena *arena);
+
 /* Adds 1 to the uses of a link; nothing happens when it has no row any more. */
 struct error *file_link_count(struct database *database, struct arena *arena, struct id id);
 

@@ -30,4 +30,7 @@ struct error *link_key_find_newest(struct database *database, struct arena *aren
 /* Deletes all but `id`. */
 struct error *link_key_delete_others(struct database *database, struct arena *arena, struct id id);
 
+/* Deletes all, after a restore: those that were deleted since the backup must not be back. The next link makes one. */
+struct error *link_key_delete_all(struct database *database, struct arena *arena);
+
 #endif

@@ -97,6 +97,13 @@ struct error *file_link_delete(struct database *database, struct arena *arena, s
     return NULL;
 }
 
+static const struct statement delete_links = {"DELETE FROM file_link"};
+
+struct error *file_link_delete_all(struct database *database, struct arena *arena)
+{
+    return database_change(database, arena, &delete_links, NO_VALUES, NULL);
+}
+
 static const struct statement count_use = {"UPDATE file_link SET uses = uses + 1 WHERE id = ?"};
 
 struct error *file_link_count(struct database *database, struct arena *arena, struct id id)

@@ -43,3 +43,8 @@ struct error *link_key_delete_others(struct database *database, struct arena *ar
     struct change change;
     return database_change(database, arena, &delete_others, VALUES(database_id(id)), &change);
 }
+
+struct error *link_key_delete_all(struct database *database, struct arena *arena)
+{
+    return link_key_delete_others(database, arena, id_none);
+}

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "blob/open.h"
+#include "domain/file/file_link.h"
+#include "domain/file/link_key.h"
 #include "domain/session/known_device.h"
 #include "domain/session/session.h"
 #include "service/maintenance/restore_int.h"
@@ -157,6 +159,8 @@ static struct error *load_rows(struct restore *restore)
     TRY(session_end_everyones(restore->database, restore->arena));
     TRY(migrate(restore->database, restore->arena, restore->options->sql, NULL, NULL));
     TRY(known_device_forget_everyones(restore->database, restore->arena));
+    TRY(file_link_delete_all(restore->database, restore->arena));
+    TRY(link_key_delete_all(restore->database, restore->arena));
     return session_renew_stamps(restore->database, restore->arena);
 }
 

@@ -91,6 +91,7 @@ def test_a_backup_taken_under_traffic_is_restored_on_an_empty_host(stack, databa
     archived = files.upload(account, b"kept although archived\n", "archived.txt")["id"]
     files.archive(account, archived, status=200)
     token = account.token
+    link = account.post(f"/system/files/{next(iter(data))}/link", json={"expiresIn": 3600}, status=200).json()["url"]
 
     traffic = Traffic(busy)
     traffic.start()
@@ -108,6 +109,7 @@ def test_a_backup_taken_under_traffic_is_restored_on_an_empty_host(stack, databa
         check_bytes(host, backup, lost)
         check_rows(host, database, account, later)
         check_service(host, account, data, archived, later, token)
+        check_links(host, account, next(iter(data)), link)
         refused = host.run("restore", str(backup), status=1)
         assert refused == ""
 
@@ -161,6 +163,18 @@ def check_service(host, account, data, archived, later, token):
         status, ready = call(worker, "GET", "/system/health/ready")
         assert status == 200, ready
     assert host.run("check", status=None).returncode == 0
+
+
+def check_links(host, account, identity, link):
+    """A link from before is over, whether it was revoked since or not, and new ones can be made."""
+    assert host.rows("SELECT 1 FROM file_link UNION ALL SELECT 1 FROM link_key") == ()
+    with host.worker() as worker:
+        assert call(worker, "GET", "/system" + link.rpartition("/system")[2])[1]["code"] == "link.invalid"
+        fresh = call(worker, "POST", "/customers/login",
+                     {"username": account.email, "password": account.password})[1]["tokens"]["accessToken"]
+        status, made = call(worker, "POST", f"/system/files/{identity}/link", {"expiresIn": 3600}, token=fresh)
+        assert status == 200, made
+        assert worker.call("GET", "/system" + made["url"].rpartition("/system")[2]).status == 200
 
 
 def test_restore_needs_the_secret_that_the_backup_was_made_with(stack, owner, tmp_path):

@@ -62,6 +62,7 @@ static const struct {
     {"remote_account.c:may_begin", "finds out whether a token's session may begin"},
     {"password_intent.c:find_due", "the job runner finishes what any organisation left half-done"},
     {"email_change.c:find_owner", "an address belongs to one user of all organisations"},
+    {"file_link.c:delete_links", "a restore ends the links of all organisations"},
     {"provisioning.c:find_address", "an address belongs to one user of all organisations"},
 };
 #define EXCEPTIONS (sizeof exceptions / sizeof *exceptions)
