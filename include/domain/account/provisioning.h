@@ -32,7 +32,11 @@ enum provisioning_outcome {
     PROVISIONING_LIMITED  /* the limit of new accounts is reached: answer rate.limited */
 };
 
-/* How many accounts may be made in an hour, counted under the key (domain/account/throttle.h). */
+/*
+ * How many accounts may be made in an hour, counted under the key (domain/account/throttle.h). As many times in an hour
+ * may it be told that an address is taken elsewhere; this is counted under throttle_of_taken(). So nobody finds out for
+ * any number of addresses whether they have an account.
+ */
 struct provisioning_limit {
     struct throttle_key key;
     int64_t most;
@@ -49,7 +53,10 @@ struct provisioning_limit {
  * provisioning_end() gives it back, also after an error in between.
  *
  * With `limit` (NULL: none) a NEW one is counted in the transaction that makes the rows, so no number of requests at
- * once makes more. What does not become an account in the end can be given back with throttle_give_back().
+ * once makes more. What does not become an account in the end can be given back with throttle_give_back(). An address
+ * that is TAKEN by another organisation is counted apart. When either count is used up, the outcome is LIMITED for a
+ * free address and for one that is taken elsewhere: it does not tell them apart. An address that is taken within the
+ * organisation is not counted, since its people may know of it.
  */
 struct error *provisioning_begin(struct database *database, struct arena *arena, struct organisation *organisation,
                                  struct user *user, struct provisioning_limit *limit,

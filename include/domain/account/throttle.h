@@ -63,6 +63,12 @@ struct throttle_key throttle_of_members(struct id organisation);
 struct throttle_key throttle_of_customers(struct id organisation);
 
 /*
+ * For throttle_take() as well: the accounts that were refused since their addresses are taken elsewhere. `making` is
+ * throttle_of_members() or throttle_of_customers().
+ */
+struct throttle_key throttle_of_taken(const struct throttle_key *making);
+
+/*
  * For throttle_take() as well: the tries of one client address at the codes that undo changes of one account's address.
  * `account` is throttle_of_user() or throttle_of_name().
  */
@@ -97,6 +103,10 @@ struct error *throttle_succeed(struct database *database, struct arena *arena, c
  * for its end.
  */
 struct error *throttle_take(struct database *database, struct arena *arena, const struct throttle_key *key,
+                            int64_t most, unsigned *wait_out);
+
+/* *wait_out is what throttle_take() would say now; nothing is counted. */
+struct error *throttle_look(struct database *database, struct arena *arena, const struct throttle_key *key,
                             int64_t most, unsigned *wait_out);
 
 /* Takes back a use that came to nothing. */

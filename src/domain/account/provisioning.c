@@ -80,6 +80,34 @@ static struct error *take_over(struct database *database, struct arena *arena, c
     return user_roles_set(database, arena, user->organisation_id, user->id, &user->roles);
 }
 
+/*
+ * Counts the account, or the answer that its address is taken. *wait_out is not 0 when either count is used up. Both
+ * are looked at in one order: then the wait, too, does not tell which of them it would have been.
+ */
+static struct error *count_answer(struct database *database, struct arena *arena,
+                                  const struct provisioning_limit *limit, bool taken, unsigned *wait_out)
+{
+    const struct throttle_key refusals = throttle_of_taken(&limit->key);
+    TRY(throttle_look(database, arena, &limit->key, limit->most, wait_out));
+    if (*wait_out == 0)
+        TRY(throttle_look(database, arena, &refusals, limit->most, wait_out));
+    if (*wait_out > 0)
+        return NULL;
+    return throttle_take(database, arena, taken ? &refusals : &limit->key, limit->most, wait_out);
+}
+
+/* Finds whether the address belongs to an account, or is kept for one that may go back to it. */
+static struct error *find_taken(struct database *database, struct arena *arena, const struct beginning *beginning,
+                                struct rows **rows_out, bool *taken_out)
+{
+    struct id owner;
+    const struct user *user = beginning->user;
+    struct database_value key = database_text(address_key(arena, user->email));
+    TRY(database_query(database, arena, &find_address, VALUES(key), rows_out));
+    *taken_out = (*rows_out)->count > 0;
+    return *taken_out ? NULL : email_change_is_taken(database, arena, user->email, id_none, taken_out, &owner);
+}
+
 static struct error *begin_rows(struct database *database, struct arena *arena, void *context)
 {
     struct beginning *beginning = context;
@@ -90,21 +118,19 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
         beginning->organisation->id = beginning->organisation_id;
 
     struct rows *rows;
-    TRY(database_query(database, arena, &find_address, VALUES(database_text(address_key(arena, user->email))), &rows));
-    if (rows->count > 0) {
-        beginning->outcome = PROVISIONING_TAKEN;
-        return rows->count == 1 && is_ours(beginning, rows) ? take_over(database, arena, rows, beginning) : NULL;
+    bool taken;
+    struct provisioning_limit *limit = beginning->limit;
+    TRY(find_taken(database, arena, beginning, &rows, &taken));
+    if (rows->count == 1 && is_ours(beginning, rows))
+        return take_over(database, arena, rows, beginning);
+    bool within = rows->count > 0 && id_equal(rows_id(rows, 0, 1), beginning->organisation_id);
+    unsigned wait = 0;
+    if (limit != NULL && !within) {
+        TRY(count_answer(database, arena, limit, taken, &wait));
+        limit->wait = wait;
     }
-    bool reserved = false;
-    struct id owner;
-    TRY(email_change_is_taken(database, arena, user->email, id_none, &reserved, &owner));
-    beginning->outcome = PROVISIONING_TAKEN;
-    if (reserved)
-        return NULL;
-    if (beginning->limit != NULL)
-        TRY(throttle_take(database, arena, &beginning->limit->key, beginning->limit->most, &beginning->limit->wait));
-    beginning->outcome = PROVISIONING_LIMITED;
-    if (beginning->limit != NULL && beginning->limit->wait > 0)
+    beginning->outcome = wait > 0 ? PROVISIONING_LIMITED : PROVISIONING_TAKEN;
+    if (taken || wait > 0)
         return NULL;
     if (beginning->organisation != NULL)
         TRY(organisation_insert(database, arena, beginning->organisation));

@@ -84,6 +84,11 @@ struct throttle_key throttle_of_customers(struct id organisation)
     return make_key("organisation", 'c', organisation.bytes, sizeof organisation.bytes);
 }
 
+struct throttle_key throttle_of_taken(const struct throttle_key *making)
+{
+    return make_key("organisation", 't', making->subject, sizeof making->subject);
+}
+
 struct throttle_key throttle_of_cancelling(const struct throttle_key *account, const char *address)
 {
     struct throttle_key client = network_key("cancel", address);
@@ -261,22 +266,32 @@ static int64_t period_of(const struct throttle_key *key)
     return strcmp(key->scope, "mail") == 0 ? THROTTLE_MAIL_SECONDS : THROTTLE_ORGANISATION_SECONDS;
 }
 
+/* A time that is over, or that lies in the future because the clock was set back, begins again. */
+static bool is_over(const struct throttle_key *key, int64_t age)
+{
+    return age >= period_of(key) || age < -CLOCK_SLACK_SECONDS;
+}
+
+/* The seconds to wait of a row of STATE_COLUMNS whose uses are used up, else 0. */
+static unsigned wait_of_use(const struct throttle_key *key, const struct rows *rows, int64_t most)
+{
+    int64_t age = rows_integer(rows, 0, 2);
+    if (is_over(key, age) || rows_integer(rows, 0, 1) < most)
+        return 0;
+    return (unsigned)(age > 0 ? period_of(key) - age : period_of(key));
+}
+
 static struct error *take_use(struct database *database, struct arena *arena, void *context)
 {
     struct use *use = context;
     struct rows *rows;
-    int64_t period = period_of(use->key);
-    use->wait = 0;
     TRY(database_change(database, arena, &make_state, VALUES(KEY_VALUES(use->key)), NULL));
     TRY(database_query(database, arena, &lock_state, VALUES(KEY_VALUES(use->key)), &rows));
-    int64_t count = rows_integer(rows, 0, 1);
-    int64_t age = rows_integer(rows, 0, 2);
-    /* A time that is over, or that lies in the future because the clock was set back, begins again. */
-    bool over = age >= period || age < -CLOCK_SLACK_SECONDS;
-    if (!over && count >= use->most) {
-        use->wait = (unsigned)(age > 0 ? period - age : period);
+    use->wait = wait_of_use(use->key, rows, use->most);
+    if (use->wait > 0)
         return NULL;
-    }
+    int64_t count = rows_integer(rows, 0, 1);
+    bool over = is_over(use->key, rows_integer(rows, 0, 2));
     return database_change(database, arena, &write_state,
                            VALUES(database_integer(over ? 1 : count + 1), database_boolean(over || count == 0),
                                   database_integer(0), database_integer(0), KEY_VALUES(use->key)),
@@ -289,6 +304,15 @@ struct error *throttle_take(struct database *database, struct arena *arena, cons
     struct use use = {.key = key, .most = most};
     TRY(database_transaction(database, arena, take_use, &use, NULL));
     *wait_out = use.wait;
+    return NULL;
+}
+
+struct error *throttle_look(struct database *database, struct arena *arena, const struct throttle_key *key,
+                            int64_t most, unsigned *wait_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &read_state, VALUES(KEY_VALUES(key)), &rows));
+    *wait_out = rows->count == 0 ? 0 : wait_of_use(key, rows, most);
     return NULL;
 }
 

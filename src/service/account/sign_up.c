@@ -178,7 +178,8 @@ static struct error *create(struct creation *creation, struct arena *arena)
     if (outcome == PROVISIONING_LIMITED)
         return error_message(
             login_throttle_refuse(arena, creation->limit->wait, METRIC_THROTTLED_ORGANISATION),
-            "Your organisation has made as many accounts as it may in an hour. Wait as long as Retry-After says.");
+            "Your organisation has tried to make as many accounts as it may in an hour. Wait as long as Retry-After "
+            "says.");
     creation->counted = creation->limit != NULL && outcome == PROVISIONING_NEW;
     struct error *error = run_steps(creation, arena);
     provisioning_end(database, arena, creation->user);
@@ -293,9 +294,9 @@ struct error *sign_up_member(struct service *service, struct arena *arena, const
         .user_out = user_out,
         .limit = &limit,
     };
-    TRY(role_list(service->database, arena, &roles));
     struct validation validation;
     validation_init(&validation, arena);
+    TRY(role_list(service->database, arena, &roles));
     TRY(validate_member(service, member, organisation->name, &roles, &validation));
     TRY(grant_check(arena, caller, &roles, &user, NULL));
     return create(&creation, arena);

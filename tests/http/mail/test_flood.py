@@ -112,6 +112,22 @@ def test_what_is_refused_does_not_count(customer, members, database, nearly):
     assert uses(database, "organisation") == [ACCOUNTS]
 
 
+def test_a_list_of_addresses_cannot_be_asked_for_accounts_elsewhere(customer, other, members, database, nearly):
+    """Not as long as accounts may be made, and not when none may be made any more: the answers are the same then."""
+    def create(address):
+        return customer.post(USERS, json=team.body(email=address), status={200, 409, 429})
+
+    nearly(1, lambda: members.waiting(customer))
+    told = [create(other.email) for _ in range(ACCOUNTS + 3)]
+    assert [reply.status_code for reply in told] == [409] * ACCOUNTS + [429] * 3
+    free = create(fresh_email("free"))
+    assert anonymous(free) == anonymous(told[-1]) and free.json()["code"] == "rate.limited"
+    assert sorted(uses(database, "organisation")) == [1, ACCOUNTS]
+    nearly(ACCOUNTS, lambda: members.waiting(customer))
+    refused = [create(address) for address in (other.email, fresh_email("free"))]
+    assert [reply.status_code for reply in refused] == [429, 429] and anonymous(refused[0]) == anonymous(refused[1])
+
+
 def test_another_organisation_and_customers_are_counted_apart(customer, other, accounts, members, administrator,
                                                               nearly):
     nearly(ACCOUNTS, lambda: members.waiting(customer))

@@ -368,6 +368,45 @@ static void no_number_of_requests_at_once_makes_more_than_may_be(void **state)
     database_free(&database);
 }
 
+static enum provisioning_outcome try_member(struct database *database, struct arena *arena, const char *email,
+                                            struct id organisation, struct provisioning_limit *limit)
+{
+    struct request request = a_member(arena, email, organisation);
+    enum provisioning_outcome outcome;
+    expect_ok(provisioning_begin(database, arena, NULL, &request.user, limit, &outcome));
+    if (outcome == PROVISIONING_NEW)
+        provisioning_end(database, arena, &request.user);
+    return outcome;
+}
+
+static void only_so_many_addresses_are_told_to_be_taken_elsewhere(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = support_database_new();
+    support_database_clear();
+    struct id here = given_organisation(database, arena);
+    struct provisioning_limit none = {.key = throttle_of_members(here), .most = 100};
+    struct id there = given_organisation(database, arena);
+    struct provisioning_limit limit = {.key = throttle_of_members(there), .most = 2};
+    assert_int_equal(try_member(database, arena, "here@example.com", here, &none), PROVISIONING_NEW);
+    assert_int_equal(try_member(database, arena, "one@example.com", there, &limit), PROVISIONING_NEW);
+    assert_int_equal(try_member(database, arena, "here@example.com", there, &limit), PROVISIONING_TAKEN);
+    assert_int_equal(try_member(database, arena, "here@example.com", there, &limit), PROVISIONING_TAKEN);
+    /* Now a free address and a taken one are answered alike, although another account might be made. */
+    assert_int_equal(try_member(database, arena, "here@example.com", there, &limit), PROVISIONING_LIMITED);
+    assert_in_range(limit.wait, 3500, 3600);
+    assert_int_equal(try_member(database, arena, "two@example.com", there, &limit), PROVISIONING_LIMITED);
+    assert_in_range(limit.wait, 3500, 3600);
+    /* What was refused has taken no account away; and once these are used up, nothing is told either. */
+    sql(database, arena, "DELETE FROM throttle");
+    assert_int_equal(try_member(database, arena, "two@example.com", there, &limit), PROVISIONING_NEW);
+    assert_int_equal(try_member(database, arena, "here@example.com", there, &limit), PROVISIONING_TAKEN);
+    assert_int_equal(try_member(database, arena, "three@example.com", there, &limit), PROVISIONING_NEW);
+    assert_int_equal(try_member(database, arena, "four@example.com", there, &limit), PROVISIONING_LIMITED);
+    assert_int_equal(try_member(database, arena, "here@example.com", there, &limit), PROVISIONING_LIMITED);
+    database_free(&database);
+}
+
 static void of_those_who_create_one_customer_at_once_one_wins(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -398,5 +437,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_was_left_long_ago_can_be_claimed_by_one),
     HARNESS_TEST(of_those_who_create_one_customer_at_once_one_wins),
     HARNESS_TEST(no_number_of_requests_at_once_makes_more_than_may_be),
+    HARNESS_TEST(only_so_many_addresses_are_told_to_be_taken_elsewhere),
 };
 HARNESS_MODULE(provisioning, cases)
