@@ -126,7 +126,7 @@ static bool is_in_shard(const char *key)
     return strspn(key, digits) == SHARD_LENGTH && key[SHARD_LENGTH] == '/' && key[SHARD_LENGTH + 1] != '\0';
 }
 
-static bool is_blob(const char *key, struct id *id_out)
+bool s3_is_blob(const char *key, struct id *id_out)
 {
     if (!is_in_shard(key) || !blob_id_of(key + SHARD_LENGTH + 1, id_out))
         return false;
@@ -143,7 +143,7 @@ static struct error *see_object(void *context, const struct s3_object *object)
 {
     const struct each *each = context;
     struct blob_found found = {.size = (uint64_t)object->size, .modified = object->modified};
-    return is_blob(object->key, &found.id) ? each->visit(each->context, &found) : NULL;
+    return s3_is_blob(object->key, &found.id) ? each->visit(each->context, &found) : NULL;
 }
 
 struct error *s3_each(struct blob_store *store, struct arena *arena,
@@ -157,7 +157,7 @@ static struct error *see_other(void *context, const struct s3_object *object)
 {
     const struct each *each = context;
     struct id id;
-    if (!is_in_shard(object->key) || is_blob(object->key, &id))
+    if (!is_in_shard(object->key) || s3_is_blob(object->key, &id))
         return NULL;
     const char folder[] = {object->key[0], object->key[1], '\0'};
     const struct blob_stray stray = {

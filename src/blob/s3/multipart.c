@@ -245,13 +245,20 @@ struct page {
     struct error *error;
 };
 
+/* Whether s3_commit_parts() may have begun the upload. Other programs may use the same bucket and prefix. */
+static bool is_ours(const struct page *page)
+{
+    struct id id;
+    size_t prefix = strlen(page->s3->prefix);
+    return strncmp(page->key, page->s3->prefix, prefix) == 0 && s3_is_blob(page->key + prefix, &id);
+}
+
 static void sweep_upload(struct page *page)
 {
     int64_t begun = page->begun;
     page->begun = 0; /* an upload whose time is not told is young */
     page->rows++;
-    if (begun == 0 || begun >= page->before || *page->id == '\0' ||
-        strncmp(page->key, page->s3->prefix, strlen(page->s3->prefix)) != 0)
+    if (begun == 0 || begun >= page->before || *page->id == '\0' || !is_ours(page))
         return;
     page->error = give_up(page->s3, page->arena, page->key, page->id, false);
     page->count += page->error == NULL;

@@ -218,6 +218,8 @@ struct error *s3_hand_over(struct blob_store *store, struct arena *arena, struct
                            const struct blob_part *part, struct blob_handover *handover_out);
 
 /* list.c */
+/* Whether a key below the prefix is that of a blob, as s3_key() makes it. */
+bool s3_is_blob(const char *key, struct id *id_out);
 struct error *s3_each(struct blob_store *store, struct arena *arena,
                       struct error *(*visit)(void *context, const struct blob_found *found), void *context);
 struct error *s3_each_stray(struct blob_store *store, struct arena *arena,

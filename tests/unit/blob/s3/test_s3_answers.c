@@ -234,14 +234,22 @@ static void a_file_of_too_many_parts_has_larger_ones(void **state)
 #define UPLOADS(rows) "<ListMultipartUploadsResult>" rows "</ListMultipartUploadsResult>"
 #define OLD "2026-11-23T10:00:00.000Z"
 
+#define HEX "0123456789abcdef0123456789abcd"
+#define OURS "some/where/ef/" HEX "ef"
+
 static void only_old_uploads_of_ours_are_given_up(void **state)
 {
     static const char *const lists[] = {
         UPLOADS(UPLOAD("elsewhere/a", "1", OLD)),
-        UPLOADS(UPLOAD("some/where/a", "", OLD)),
-        UPLOADS(UPLOAD("some/where/a", "1", "2026-11-23T10:00:02.000Z")),
-        UPLOADS(UPLOAD("some/where/a", "1", "long ago")),
-        UPLOADS(UPLOAD("elsewhere/a", "1", OLD) "<Upload><Key>some/where/a</Key><UploadId>2</UploadId></Upload>"),
+        UPLOADS(UPLOAD(OURS, "", OLD)),
+        UPLOADS(UPLOAD(OURS, "1", "2026-11-23T10:00:02.000Z")),
+        UPLOADS(UPLOAD(OURS, "1", "long ago")),
+        UPLOADS(UPLOAD("elsewhere/a", "1", OLD) "<Upload><Key>" OURS "</Key><UploadId>2</UploadId></Upload>"),
+        /* of other programs that use the same prefix */
+        UPLOADS(UPLOAD("some/where/a", "1", OLD)),
+        UPLOADS(UPLOAD("some/where/ef/backup.tar", "1", OLD)),
+        UPLOADS(UPLOAD("some/where/ee/" HEX "ef", "1", OLD)),
+        UPLOADS(UPLOAD("some/where/partial/" HEX "ef/0-1", "1", OLD)),
         UPLOADS("<IsTruncated>true</IsTruncated>"),
         UPLOADS(""),
     };
