@@ -129,6 +129,16 @@ struct blob_functions {
     const struct blob_partial_functions *partial; /* blob/partial.h; NULL: the store has none */
 };
 
+/*
+ * Somebody who must hear from calls that take long. `tell` is called at each blob_writer_read(), while a scanner is
+ * waited for (blob/scanner.h), and about once a second while a store elsewhere is; often more. It must not call the
+ * store.
+ */
+struct blob_watch {
+    void (*tell)(void *context);
+    void *context;
+};
+
 struct blob_store {
     const struct blob_functions *functions;
     const char *root;     /* for messages; the directory's path, or the bucket's address */
@@ -136,6 +146,7 @@ struct blob_store {
     void *context;        /* for the functions alone */
     bool reads_back;      /* written bytes are read before the commit, and should stay in memory until then */
     unsigned char *block; /* the spare gathering block, NULL while a writer has it */
+    struct blob_watch watch;
 };
 
 /*
@@ -168,6 +179,12 @@ void blob_writer_digest(struct blob_writer *writer, uint8_t digest_out[DIGEST_BY
  */
 struct error *blob_writer_read(struct blob_writer *writer, uint64_t offset, void *bytes, size_t length,
                                size_t *got_out);
+
+/* Has `watch` hear of the calls of this store from now on, in place of who heard of them before; NULL: nobody. */
+void blob_watch(struct blob_store *store, const struct blob_watch *watch);
+
+/* Tells who watches the store that the writer's bytes are still at work. */
+void blob_writer_tell(const struct blob_writer *writer);
 
 /*
  * Makes the bytes durable under `id`: when this returns NULL they survive a power cut. INTERNAL when there is

@@ -153,6 +153,18 @@ void blob_writer_digest(struct blob_writer *writer, uint8_t digest_out[DIGEST_BY
     memcpy(digest_out, writer->sum, DIGEST_BYTES);
 }
 
+void blob_watch(struct blob_store *store, const struct blob_watch *watch)
+{
+    store->watch = watch == NULL ? (struct blob_watch){NULL, NULL} : *watch;
+}
+
+void blob_writer_tell(const struct blob_writer *writer)
+{
+    const struct blob_watch *watch = &writer->store->watch;
+    if (watch->tell != NULL)
+        watch->tell(watch->context);
+}
+
 struct error *blob_writer_read(struct blob_writer *writer, uint64_t offset, void *bytes, size_t length, size_t *got_out)
 {
     *got_out = 0;
@@ -160,6 +172,7 @@ struct error *blob_writer_read(struct blob_writer *writer, uint64_t offset, void
         return writer->error;
     if (!writer->finished || writer->closed)
         return error_new(writer->arena, ERROR_INTERNAL, "a blob was read back that is still open, or has ended");
+    blob_writer_tell(writer);
     return writer->store->functions->read(writer->store, writer->arena, writer->state, offset, bytes, length, got_out);
 }
 

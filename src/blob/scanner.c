@@ -24,18 +24,22 @@
 #define MICROSECONDS INT64_C(1000000)
 #define CHUNK_HEAD 4
 #define BYTES_A_SECOND (16 * 1024 * 1024)
+/* A store elsewhere is asked for so many bytes at a time. */
+#define CHUNK_BYTES ((size_t)1024 * 1024)
+/* Who watches the store hears so often of a daemon that is waited for. */
+#define TELL_MICROSECONDS MICROSECONDS
 
 struct scanner {
     const char *path;
     int64_t timeout_seconds;
-    unsigned char chunk[CHUNK_HEAD + LIMIT_BLOCK_BYTES];
     char answer[LIMIT_SCAN_ANSWER_BYTES];
 };
 
 /* One connection. */
 struct talk {
     int fd;
-    int64_t deadline; /* of clock_monotonic() */
+    int64_t deadline;                 /* of clock_monotonic() */
+    const struct blob_writer *writer; /* of the bytes that are scanned; NULL: none */
 };
 
 struct scanner *scanner_new(struct arena *arena, const char *socket_path, int64_t timeout_seconds)
@@ -62,7 +66,9 @@ static bool is_ready(const struct talk *talk, short events)
         struct pollfd poller = {.fd = talk->fd, .events = events};
         if (left <= 0)
             return false;
-        int found = poll(&poller, 1, (int)(left / 1000) + 1);
+        if (talk->writer != NULL)
+            blob_writer_tell(talk->writer);
+        int found = poll(&poller, 1, (int)((left < TELL_MICROSECONDS ? left : TELL_MICROSECONDS) / 1000) + 1);
         if (found > 0)
             return true;
         if (found < 0 && errno != EINTR)
@@ -70,13 +76,16 @@ static bool is_ready(const struct talk *talk, short events)
     }
 }
 
-static struct error *open_talk(struct scanner *scanner, struct arena *arena, uint64_t bytes, struct talk *talk_out)
+static struct error *open_talk(struct scanner *scanner, struct arena *arena, const struct blob_writer *writer,
+                               struct talk *talk_out)
 {
+    uint64_t bytes = writer == NULL ? 0 : blob_writer_size(writer);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(scanner->path);
     if (length >= sizeof address.sun_path)
         return failure(arena, "the path of its socket is too long", 0);
     memcpy(address.sun_path, scanner->path, length);
+    talk_out->writer = writer;
     talk_out->deadline =
         clock_monotonic() + (scanner->timeout_seconds + (int64_t)(bytes / BYTES_A_SECOND)) * MICROSECONDS;
     talk_out->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -112,21 +121,27 @@ static struct error *send_all(const struct talk *talk, struct arena *arena, cons
     return NULL;
 }
 
-/* *left_out: the peer has closed the connection before it had all bytes. */
-static struct error *send_blob(struct scanner *scanner, const struct talk *talk, struct arena *arena,
-                               struct blob_writer *writer, bool *left_out)
+static size_t chunk_bytes(const struct blob_writer *writer)
+{
+    uint64_t size = blob_writer_size(writer);
+    return size < CHUNK_BYTES ? (size_t)size : CHUNK_BYTES;
+}
+
+/* *left_out: the peer has closed the connection before it had all bytes. `chunk` has room for one and its head. */
+static struct error *send_blob(const struct talk *talk, struct arena *arena, struct blob_writer *writer,
+                               unsigned char *chunk, bool *left_out)
 {
     static const char command[] = "zINSTREAM";
     *left_out = false;
     TRY(send_all(talk, arena, command, sizeof command, left_out));
     uint64_t offset = 0;
     for (size_t got = 1; got > 0 && !*left_out; offset += got) {
-        TRY(blob_writer_read(writer, offset, scanner->chunk + CHUNK_HEAD, LIMIT_BLOCK_BYTES, &got));
+        TRY(blob_writer_read(writer, offset, chunk + CHUNK_HEAD, chunk_bytes(writer), &got));
         for (size_t i = 0; i < CHUNK_HEAD; i++)
-            scanner->chunk[i] = (unsigned char)(got >> (8 * (CHUNK_HEAD - 1 - i)));
+            chunk[i] = (unsigned char)(got >> (8 * (CHUNK_HEAD - 1 - i)));
         if (got == 0 && offset != blob_writer_size(writer))
             return failure(arena, "bytes of the file are missing", 0);
-        TRY(send_all(talk, arena, scanner->chunk, CHUNK_HEAD + got, left_out));
+        TRY(send_all(talk, arena, chunk, CHUNK_HEAD + got, left_out));
     }
     return NULL;
 }
@@ -155,8 +170,11 @@ static struct error *talk_about(struct scanner *scanner, struct arena *arena, st
                                 bool *left_out)
 {
     struct talk talk;
-    TRY(open_talk(scanner, arena, blob_writer_size(writer), &talk));
-    struct error *error = send_blob(scanner, &talk, arena, writer, left_out);
+    TRY(open_talk(scanner, arena, writer, &talk));
+    struct arena *scratch = arena_new();
+    unsigned char *chunk = arena_alloc(scratch, CHUNK_HEAD + chunk_bytes(writer));
+    struct error *error = send_blob(&talk, arena, writer, chunk, left_out);
+    arena_free(&scratch);
     if (error == NULL)
         error = read_answer(scanner, &talk, arena);
     (void)close(talk.fd);
@@ -212,7 +230,7 @@ struct error *scanner_ping(struct scanner *scanner, struct arena *arena)
     static const char command[] = "zPING";
     struct talk talk;
     bool left = false;
-    TRY(open_talk(scanner, arena, 0, &talk));
+    TRY(open_talk(scanner, arena, NULL, &talk));
     struct error *error = send_all(&talk, arena, command, sizeof command, &left);
     if (error == NULL)
         error = read_answer(scanner, &talk, arena);

@@ -321,6 +321,26 @@ static void set_answer(CURL *curl, struct exchange *exchange)
     (void)curl_easy_setopt(curl, CURLOPT_HEADERDATA, exchange);
 }
 
+static int tick(void *context, curl_off_t to_come, curl_off_t came, curl_off_t to_go, curl_off_t went)
+{
+    const struct http_client_call *call = context;
+    (void)to_come;
+    (void)came;
+    (void)to_go;
+    (void)went;
+    call->tick(call->tick_context);
+    return 0;
+}
+
+static void set_tick(CURL *curl, const struct http_client_call *call)
+{
+    if (call->tick == NULL)
+        return;
+    (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, tick);
+    (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, call);
+    (void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+}
+
 /*
  * Whether the call may have been carried out: it may once anything was sent, since a header alone may have an effect.
  */
@@ -347,6 +367,7 @@ enum http_client_outcome http_client_call(struct http_client *client, struct are
     struct lines headers = set_headers(curl, call);
     set_request(curl, &exchange);
     set_answer(curl, &exchange);
+    set_tick(curl, call);
     enum http_client_outcome outcome = HTTP_CLIENT_UNREACHABLE;
     *reason_out = "its headers could not be made";
     if (headers.whole) {

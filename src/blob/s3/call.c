@@ -107,6 +107,8 @@ static enum http_client_outcome try_once(struct s3 *s3, struct arena *arena, con
         .into_bytes = call->into != NULL ? (size_t)call->bytes : 0,
         .signature = &signature,
         .milliseconds = call->bytes > 0 || left < share ? left : share,
+        .tick = s3->watch->tell,
+        .tick_context = s3->watch->context,
         .stall_seconds = transfers ? (unsigned)(s3->milliseconds / 2000) + 1 : 0,
     };
     enum http_client_outcome outcome = http_client_call(s3->client, arena, &http, &reply->answer, reason_out);

@@ -193,6 +193,7 @@ struct error *blob_s3_open(struct arena *arena, const struct blob_s3_options *op
     store->functions = &functions;
     store->root = arena_format(arena, "%s/%s/%s", options->endpoints.items[0], options->bucket, options->prefix);
     store->context = s3;
+    s3->watch = &store->watch;
     store->block = arena_alloc(arena, LIMIT_BLOB_BLOCK_BYTES);
     TRY(s3_renew(store, arena));
     arena_defer(arena, release, s3);

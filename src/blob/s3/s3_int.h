@@ -27,6 +27,7 @@ struct blob_partial_functions;
 struct blob_reader;
 struct blob_store;
 struct blob_stray;
+struct blob_watch;
 struct error;
 struct xml_element;
 
@@ -58,6 +59,7 @@ struct s3 {
     struct arena *secrets; /* holds the key */
     struct secret key;
     struct http_client *client;
+    const struct blob_watch *watch; /* of the store */
     struct blob_store *spool;
     int64_t milliseconds;
     uint64_t multipart_bytes;

@@ -2,8 +2,9 @@
 /*
  * Receives a piece of an upload. Bytes go into the store as they come. From time to time they are made durable, and
  * only then the row says so: what a client is told of is there after any crash. The writer renews its hold while it
- * waits for the client, and makes sure before each write that the hold is young. The lock of the store keeps others out
- * anyway.
+ * waits for the client, and makes sure before each write that the hold is young. It renews it as well while it makes a
+ * file of the bytes, which takes long where the store is elsewhere or a virus scanner reads them. The lock of a store
+ * that has locks keeps others out anyway.
  *
  * The last bytes are never noted in the row by themselves: either the file is stored with them, or the client is told
  * of the point before and sends them again. So there is no upload that has all its bytes and waits for nobody.
@@ -15,6 +16,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "blob/blob.h"
 #include "blob/partial.h"
 #include "domain/file/file.h"
 #include "domain/file/file_usage.h"
@@ -233,13 +235,34 @@ static struct error *open_bytes(struct resumable *resumable)
     return NULL;
 }
 
+/* A hold that is lost shows when the row is finished; one that could not be renewed is tried again later. */
+static void keep_hold(void *context)
+{
+    struct resumable *resumable = context;
+    if (clock_monotonic() - resumable->renewed < RENEW_MICROSECONDS)
+        return;
+    (void)save(resumable);
+    resumable->renewed = clock_monotonic();
+}
+
+/* The bytes become a file, and the hold is renewed for as long as that takes. */
+static struct error *finish(struct resumable *resumable, struct file_record **record_out)
+{
+    struct blob_store *blobs = resumable->service->blobs;
+    const struct blob_watch watch = {keep_hold, resumable};
+    blob_watch(blobs, &watch);
+    struct error *error = resumable_finish(resumable, record_out);
+    blob_watch(blobs, NULL);
+    return error;
+}
+
 static struct error *write_piece(struct resumable *resumable, struct file_record **record_out)
 {
     TRY(open_bytes(resumable));
     TRY(check_bounds(resumable));
     TRY(receive(resumable));
     if (is_complete(resumable))
-        return resumable_finish(resumable, record_out);
+        return finish(resumable, record_out);
     return save(resumable);
 }
 

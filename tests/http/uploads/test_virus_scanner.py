@@ -4,6 +4,8 @@
 import os
 import socket
 import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -11,7 +13,8 @@ from support import files, samples
 from support.client import check_error
 from support.metrics import Scrape
 from support.multipart import Part
-from support.programs import system
+from support.programs import operator, system
+from support.stack import wait_until
 from uploads import support_tus as tus
 from uploads.support_clamd import EICAR_NAME, clamd
 
@@ -169,6 +172,38 @@ def test_without_a_verdict_the_last_piece_may_come_again(keeper, stack, scanner,
     _, answer = send_pieces(worker, stack, keeper, data, path)
     assert answer.status == 204
     assert files.download(keeper, answer.headers["Upload-File-Id"], status=200).content == data
+
+
+def test_what_is_being_scanned_is_locked_and_does_not_expire(keeper, stack, scanner, database):
+    """The hold is renewed, as a scan may take longer than it lasts."""
+    data = samples.noise(1000)
+    told, verdict = threading.Event(), threading.Event()
+
+    def answer(_):
+        told.set()
+        verdict.wait(60)
+        return b"stream: OK\0"
+
+    scanner.answer = answer
+    path = tus.begin(keeper, len(data), meta=tus.metadata(f"{samples.word()}.bin"))
+    tus.patch(keeper, path, 0, data[:500])
+    row = "WHERE id = UNHEX(%s)", path.rsplit("/", 1)[1].replace("-", "")
+    with system.worker(stack, files_clamd_socket=scanner.path, files_clamd_timeout_seconds=60) as worker, \
+            ThreadPoolExecutor() as pool:
+        last = pool.submit(send_piece, worker, stack, keeper, path, 500, data[500:])
+        try:
+            assert told.wait(30)
+            database.run(f"UPDATE file_upload SET held_until = UTC_TIMESTAMP(3) {row[0]}", row[1])
+            wait_until(lambda: database.run(f"SELECT held_until > UTC_TIMESTAMP(3) FROM file_upload {row[0]}",
+                                            row[1])[0][0] in (1, "1"), 20, "the hold that is renewed")
+            tus.patch(keeper, path, 500, data[500:], status=423)
+            database.run(f"UPDATE file_upload SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND {row[0]}", row[1])
+            operator.run(stack, "uploads", "expire")
+        finally:
+            verdict.set()
+        stored = last.result()
+    assert stored.status == 204
+    assert files.download(keeper, stored.headers["Upload-File-Id"], status=200).content == data
 
 
 # ---- the operator ---------------------------------------------------------------------------------------------------

@@ -163,6 +163,65 @@ static void the_bytes_go_in_chunks_behind_their_lengths(void **state)
     (void)fclose(copy);
 }
 
+/* A store elsewhere is asked once for each chunk. */
+static void a_chunk_has_a_mebibyte(void **state)
+{
+    enum { MEBIBYTE = 1024 * 1024, SIZE = MEBIBYTE + 5, COMMAND = sizeof "zINSTREAM" };
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const char *path = arena_format(arena, "%s/clamd.sock", directory);
+    const char *copy_path = arena_format(arena, "%s/copy", directory);
+    unsigned char *bytes = support_bytes(arena, SIZE, 6);
+    unsigned char *got = arena_alloc(arena, SIZE + 100);
+    struct scan_verdict verdict;
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] |= 1;
+    int listener = listen_at(path);
+    pid_t daemon = serve(listener, &scripts[0], copy_path);
+    assert_null(scanner_scan(scanner_new(arena, path, 60), arena, new_blob(arena, bytes, SIZE), &verdict));
+    assert_int_equal(waitpid(daemon, NULL, 0), daemon);
+    (void)close(listener);
+    FILE *copy = fopen(copy_path, "re");
+    assert_non_null(copy);
+    assert_int_equal(fread(got, 1, SIZE + 100, copy), COMMAND + 4 + MEBIBYTE + 4 + 5 + 4);
+    assert_memory_equal(got + COMMAND, "\0\x10\0\0", 4);
+    assert_memory_equal(got + COMMAND + 4 + MEBIBYTE, "\0\0\0\5", 4);
+    (void)fclose(copy);
+}
+
+static void count_call(void *context)
+{
+    size_t *count = context;
+    ++*count;
+}
+
+static void who_watches_the_store_hears_while_the_daemon_says_nothing(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const char *path = arena_format(arena, "%s/clamd.sock", directory);
+    const struct script silence = {"silence", BYTES(""), .hangs = true};
+    struct blob_store *store;
+    struct blob_writer *writer;
+    struct scan_verdict verdict;
+    uint8_t digest[DIGEST_BYTES];
+    size_t count = 0;
+    const struct blob_watch watch = {count_call, &count};
+    int listener = listen_at(path);
+    pid_t daemon = serve(listener, &silence, arena_format(arena, "%s/copy", directory));
+    assert_null(blob_directory_open(arena, harness_directory(arena), NULL, &store));
+    assert_null(blob_begin(store, arena, &writer));
+    assert_null(blob_write(writer, "hello", 5));
+    blob_writer_digest(writer, digest);
+    blob_watch(store, &watch);
+    assert_non_null(scanner_scan(scanner_new(arena, path, 3), arena, writer, &verdict));
+    /* for the bytes, for their end, and each second */
+    assert_in_range(count, 4, 10);
+    assert_int_equal(kill(daemon, SIGKILL), 0);
+    assert_int_equal(waitpid(daemon, NULL, 0), daemon);
+    (void)close(listener);
+}
+
 static void a_daemon_that_is_not_there_is_an_error(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -184,6 +243,8 @@ static void a_daemon_that_is_not_there_is_an_error(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(only_a_verdict_is_a_verdict),
     HARNESS_TEST(the_bytes_go_in_chunks_behind_their_lengths),
+    HARNESS_TEST(a_chunk_has_a_mebibyte),
+    HARNESS_TEST(who_watches_the_store_hears_while_the_daemon_says_nothing),
     HARNESS_TEST(a_daemon_that_is_not_there_is_an_error),
 };
 HARNESS_MODULE(scanner, cases)

@@ -8,6 +8,7 @@ each request, and DIRECTORY/objects the keys that are there.
     PUT lost            does it and closes the connection without an answer
     GET drop            closes the connection and does nothing
     GET silent          gives no answer
+    PUT slow            does it and answers two seconds later
     GET half            gives half of the answer
     PUT error 403 Code  refuses
     GET html 200        answers with a page
@@ -100,6 +101,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if how in ("lost", "dies"):
             self.close_connection = True
             return
+        if how == "slow":
+            time.sleep(2)
         if how == "short":
             answer = answer[:-1]
         self.answer(status, answer, headers, half=how == "half")

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "blob/blob.h"
 #include "blob/partial.h"
@@ -225,6 +226,42 @@ static void each_upload_is_listed_once_and_is_no_stray(void **state)
     assert_int_equal(found, 3 * (1000000 + 2 * PART + 10));
 }
 
+struct listener {
+    int64_t heard; /* clock_monotonic() of the last time */
+    int64_t longest;
+};
+
+static void hear(void *context)
+{
+    struct listener *listener = context;
+    int64_t now = clock_monotonic();
+    if (now - listener->heard > listener->longest)
+        listener->longest = now - listener->heard;
+    listener->heard = now;
+}
+
+/* A copied part and the completion are slow: each is one call. */
+static void who_watches_hears_from_a_slow_commit_about_once_a_second(void **state)
+{
+    enum { SIZE = 2 * PART + 10 };
+    struct support_s3 *s3 = support_s3(state);
+    struct id id = id_new(), blob = id_new();
+    unsigned char *bytes = support_bytes(s3->arena, SIZE, 12);
+    add_piece(s3, id, bytes, 0, 2 * PART);
+    struct blob_writer *writer = finish(s3, id, bytes, 2 * PART, SIZE);
+    struct listener listener = {clock_monotonic(), 0};
+    const struct blob_watch watch = {hear, &listener};
+    support_s3_script(s3, "PUT slow\nPOST ok\nPOST slow\n");
+    blob_watch(s3->store, &watch);
+    assert_null(blob_commit(writer, blob));
+    hear(&listener);
+    assert_in_range(listener.longest, 1, 1700000);
+    blob_watch(s3->store, NULL);
+    listener.heard = 0;
+    support_assert_stored(s3->store, s3->arena, blob, bytes, SIZE);
+    assert_int_equal(listener.heard, 0);
+}
+
 static const struct CMUnitTest tests[] = {
     HARNESS_TEST(pieces_of_any_size_become_a_blob),
     HARNESS_TEST(all_bytes_can_be_read_before_the_commit_and_stay_after_an_abort),
@@ -235,5 +272,6 @@ static const struct CMUnitTest tests[] = {
     HARNESS_TEST(lost_answers_are_resolved),
     HARNESS_TEST(a_condition_that_the_store_does_not_know_is_left_out),
     HARNESS_TEST(each_upload_is_listed_once_and_is_no_stray),
+    HARNESS_TEST(who_watches_hears_from_a_slow_commit_about_once_a_second),
 };
 HARNESS_MODULE(s3_partial, tests)
