@@ -51,7 +51,8 @@ dist_sql_DATA = sql/001-foundation.sql \
 	sql/037-known-device.sql \
 	sql/038-row-lock.sql \
 	sql/039-file-uploads.sql \
-	sql/040-session-begins.sql
+	sql/040-session-begins.sql \
+	sql/041-uploads-under-way.sql
 mailtemplatesdedir = $(pkgdatadir)/mail/de
 dist_mailtemplatesde_DATA = \
 	share/mail/de/confirm.subject share/mail/de/confirm.txt share/mail/de/confirm.html \

@@ -45,8 +45,8 @@ static const struct statement list_by_status = {"SELECT " FILE_COLUMNS " FROM fi
  * changes meanwhile is seen exactly once.
  */
 static const struct statement list_all = {
-    "SELECT " FILE_COLUMNS
-    ", (SELECT n.files FROM file_usage n WHERE n.organisation_id = ?) FROM ((SELECT " FILE_ROW_COLUMNS
+    "SELECT " FILE_COLUMNS ", (SELECT " FILE_LIST_TOTAL
+    " FROM file_usage n WHERE n.organisation_id = ?) FROM ((SELECT " FILE_ROW_COLUMNS
     " FROM file f FORCE INDEX (file_listing)"
     " WHERE f.organisation_id = ? AND f.status = 'active'" WINDOW FILTERS ORDER ") UNION ALL (SELECT " FILE_ROW_COLUMNS
     " FROM file f FORCE INDEX (file_listing)"
@@ -212,7 +212,8 @@ static int64_t find_total(const struct file_filter *filter, const struct rows *r
     if (!is_unfiltered(filter) || rows->count == 0 || rows->columns <= FILE_COLUMN_COUNT ||
         rows_is_null(rows, 0, FILE_COLUMN_COUNT))
         return FILE_TOTAL_UNKNOWN;
-    return rows_integer(rows, 0, FILE_COLUMN_COUNT);
+    int64_t total = rows_integer(rows, 0, FILE_COLUMN_COUNT);
+    return total < 0 ? FILE_TOTAL_UNKNOWN : total;
 }
 
 struct error *file_list(struct database *database, struct arena *arena, const struct file_filter *filter,

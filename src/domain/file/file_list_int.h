@@ -10,6 +10,14 @@
 
 struct rows;
 
+/*
+ * How many files an organisation has, from its row `n` of the usage. That counts each upload that arrives in pieces and
+ * has no file yet as one. Less than 0 where the usage is wrong.
+ */
+#define FILE_LIST_TOTAL                                                                                                \
+    "CAST(n.files AS SIGNED) - (SELECT COUNT(*) FROM file_upload w WHERE w.organisation_id = n.organisation_id"        \
+    " AND w.file_id IS NULL)"
+
 /* The last text that begins with `prefix`. */
 const char *file_list_end_of_prefix(struct arena *arena, const char *prefix);
 

@@ -65,7 +65,7 @@
           order)}
 
 #define PAGE(ids, order)                                                                                               \
-    "SELECT " FILE_COLUMNS ", (SELECT n.files FROM file_usage n WHERE n.organisation_id = ?) FROM "                    \
+    "SELECT " FILE_COLUMNS ", (SELECT " FILE_LIST_TOTAL " FROM file_usage n WHERE n.organisation_id = ?) FROM "        \
     "(" ids ") found STRAIGHT_JOIN file f FORCE INDEX (PRIMARY) ON f.id = found.id" order "?"
 
 #define WALK(index, behind, order) {PAGE(ARM(index, behind, order) " UNION ALL " ARM(index, behind, order), order)}

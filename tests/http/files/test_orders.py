@@ -10,6 +10,7 @@ import pytest
 
 from support import files, samples
 from support.database import key
+from uploads import support_tus as tus
 
 NAMES = ["b.txt", "B.txt", "a.txt", "ä.txt", "a b.txt", "10.txt", "9.txt", "Z.txt", "b.txt"]
 SORTS = ["newest", "oldest", "name", "largest"]
@@ -99,6 +100,16 @@ def test_the_total_is_told_where_it_is_known(shelf):
         assert first["total"] == len(NAMES)
         assert page(shelf, status="all", limit=2, sort=sort, cursor=first["nextCursor"])["total"] == len(NAMES)
         assert page(shelf, status="all", limit=2, sort=sort, name="b")["total"] in (None, 2)
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_the_total_counts_no_upload_that_is_under_way(customer, sort):
+    for number in range(3):
+        files.upload(customer, samples.text(), f"{number}.txt")
+    path = tus.begin(customer, 100)
+    assert page(customer, status="all", limit=1, sort=sort)["total"] == 3
+    tus.patch(customer, path, 0, samples.noise(100))
+    assert page(customer, status="all", limit=1, sort=sort)["total"] == 4
 
 
 @pytest.mark.parametrize("sort", SORTS)
