@@ -26,8 +26,15 @@ struct error *authority_hold(struct service *service, struct arena *arena, const
                              const char *required, struct id target, struct caller *caller_out);
 
 /*
- * The same for a caller who changes what is the caller's own, and needs no permission: locks the row against
- * everything. TOKEN_REVOKED.
+ * The same without a lock and outside of a transaction, for a caller whose request has taken long to come. A token
+ * whose time has run out meanwhile was good when the request began, and stays so.
+ */
+struct error *authority_look_again(struct service *service, struct arena *arena, const struct caller *caller,
+                                   const char *required, struct caller *caller_out);
+
+/*
+ * As authority_hold() for a caller who changes what is the caller's own, and needs no permission: the row is locked
+ * against everything. TOKEN_REVOKED.
  */
 struct error *authority_hold_self(struct service *service, struct arena *arena, const struct caller *caller,
                                   struct caller *caller_out);

@@ -30,7 +30,7 @@ static struct error *hold_both(struct service *service, struct arena *arena, str
     return caller_first ? NULL : user_hold(database, arena, caller, true);
 }
 
-/* Reads the rights of a caller whose row is locked. */
+/* Reads the rights of a caller as they are now. */
 static struct error *load_again(struct service *service, struct arena *arena, const struct caller *caller,
                                 struct caller *caller_out)
 {
@@ -54,6 +54,13 @@ struct error *authority_hold(struct service *service, struct arena *arena, const
                              const char *required, struct id target, struct caller *caller_out)
 {
     TRY(hold_both(service, arena, caller_user(caller), target));
+    TRY(load_again(service, arena, caller, caller_out));
+    return caller_require(arena, caller_out, required);
+}
+
+struct error *authority_look_again(struct service *service, struct arena *arena, const struct caller *caller,
+                                   const char *required, struct caller *caller_out)
+{
     TRY(load_again(service, arena, caller, caller_out));
     return caller_require(arena, caller_out, required);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/configuration.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -15,6 +16,7 @@
 #include "domain/audit.h"
 #include "domain/file/file_usage.h"
 #include "http/disposition.h"
+#include "service/access/authority.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/file/upload_int.h"
@@ -22,6 +24,8 @@
 #include "store/database/database.h"
 
 #define INSERT_ATTEMPTS 3
+/* After so long the caller is looked at again. */
+#define SLOW_MICROSECONDS INT64_C(1000000)
 
 /* Browsers send empty fields, so an empty name counts as none. */
 static bool is_named(const struct upload *upload)
@@ -354,11 +358,24 @@ struct error *upload_complete(struct upload *upload)
     return NULL;
 }
 
+/* Receives the body. Whoever may not upload any more when a slow one has ended stores nothing. */
+static struct error *receive(struct upload *upload, struct request *request)
+{
+    int64_t begun = clock_monotonic();
+    TRY(upload_read(upload, request));
+    if (clock_monotonic() - begun < SLOW_MICROSECONDS)
+        return NULL;
+    struct caller *now = arena_alloc(upload->arena, sizeof *now);
+    TRY(authority_look_again(upload->service, upload->arena, upload->caller, upload->caller->permission, now));
+    upload->caller = now;
+    return NULL;
+}
+
 struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
                              struct request *request, struct file_record **records_out, size_t *count_out)
 {
     struct upload *upload = upload_new(service, arena, caller);
-    struct error *error = upload_read(upload, request);
+    struct error *error = receive(upload, request);
     if (error != NULL)
         return release_bytes(upload, error);
     TRY(upload_complete(upload));

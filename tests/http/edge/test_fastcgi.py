@@ -431,16 +431,20 @@ def test_a_kept_connection_has_the_time_of_a_head_for_its_next_one(stack):
 RATE = 16384
 
 
-def test_a_slow_but_honest_upload_comes_through(stack, keeper):
-    """16 KiB a second, with silences, is far above the rate that is asked for, and takes longer than all patience."""
-    data = (samples.text() * RATE)[:7 * RATE]
+def upload_of(stack, account, seconds):
+    """What the web server says of an upload, and the bytes of its body: so many seconds of them."""
+    data = (samples.text() * RATE)[:seconds * RATE]
     form = (b'--x\r\nContent-Disposition: form-data; name="bucket"\r\n\r\nfiles\r\n'
             b'--x\r\nContent-Disposition: form-data; name="type"\r\n\r\nmisc\r\n'
             b'--x\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n' + data
             + b"\r\n--x--\r\n")
-    values = environment("POST", stack.prefix + "/system/files", body=form,
-                         content_type="multipart/form-data; boundary=x",
-                         headers={"Authorization": f"Bearer {keeper.token}"})
+    return environment("POST", stack.prefix + "/system/files", content_type="multipart/form-data; boundary=x",
+                       body=form, headers={"Authorization": f"Bearer {account.token}"}), form
+
+
+def test_a_slow_but_honest_upload_comes_through(stack, keeper):
+    """16 KiB a second, with silences, is far above the rate that is asked for, and takes longer than all patience."""
+    values, form = upload_of(stack, keeper, 7)
     with system.worker(stack, service_io_timeout_seconds=2) as worker, worker.connect(60) as connection:
         started = time.monotonic()
         connection.send(begin() + stream(PARAMS, pairs(values)))
@@ -451,6 +455,28 @@ def test_a_slow_but_honest_upload_comes_through(stack, keeper):
         answer = connection.answer()
         assert time.monotonic() - started > 6
     assert answer.status == 200, answer
+
+
+@pytest.mark.parametrize("change, status, code", [({"status": "disabled"}, 401, "auth.tokenRevoked"),
+                                                  ({"permissions": ["cus:file:r"]}, 403, "auth.permission"),
+                                                  ({"permissions": ["cus:file:w"]}, 200, None)])
+def test_whoever_may_not_upload_at_the_end_of_a_slow_body_stores_nothing(stack, accounts, database, change, status,
+                                                                         code):
+    """The worker has the bytes as they come."""
+    owner = accounts.customer()
+    person = accounts.user_with("cus:file:w", owner.organisation["id"])
+    values, form = upload_of(stack, person, 2)
+    with system.worker(stack) as worker, worker.connect(60) as connection:
+        connection.send(begin() + stream(PARAMS, pairs(values)) + record(STDIN, form[:RATE]))
+        time.sleep(1.2)
+        owner.patch(f"/customers/organisations/users/{person.id}", json=change, status=200)
+        connection.send(stream(STDIN, form[RATE:]))
+        answer = connection.answer()
+    assert answer.status == status, answer
+    if code is not None:
+        assert json.loads(answer.body)["code"] == code
+    assert len(database.run("SELECT id FROM file WHERE organisation_id = UNHEX(REPLACE(%s, '-', ''))",
+                            owner.organisation["id"])) == (status == 200)
 
 
 def test_a_long_answer_reaches_who_reads_it_slowly(stack):
