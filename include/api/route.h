@@ -93,8 +93,8 @@ struct route {
     /* Checks the headers before the body is read; may be NULL. */
     struct error *(*check)(struct call *call);
     /*
-     * Adds to `validation` what the body schema cannot see, so that every failing path is reported at once; may be
-     * NULL.
+     * Adds to `validation` what the schemas of query and body cannot see, so that every failing path is reported at
+     * once; may be NULL.
      */
     struct error *(*validate)(struct call *call, struct validation *validation);
     /*

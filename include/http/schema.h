@@ -65,7 +65,7 @@ enum schema_flag {
     SCHEMA_OPTIONAL = 4,     /* output: left out when NULL */
     SCHEMA_UNIQUE = 8,       /* TEXTS: the same item twice is refused */
     SCHEMA_UNCHECKED = 16,   /* TEXT, TEXTS: any text within the bounds passes; the caller checks it */
-    SCHEMA_READ_AS_TIME = 32 /* TEXT: the caller reads it as a time, and the document says so */
+    SCHEMA_READ_AS_TIME = 32 /* TEXT: input that the caller reads with clock_parse(); other text is refused */
 };
 
 struct schema_field {

@@ -224,7 +224,7 @@ static struct error *read_input(struct call *call, unsigned ids)
     read_reason(call, &validation);
     TRY(read_query(call, &validation));
     TRY(read_body(call, &validation));
-    if (call->body != NULL && call->route->validate != NULL)
+    if (call->route->validate != NULL && (call->body != NULL || call->route->body_kind != BODY_JSON))
         TRY(call->route->validate(call, &validation));
     return validation.error;
 }

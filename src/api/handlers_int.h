@@ -5,7 +5,7 @@
  * A handler serves the operation of its row (api/route.h). It reads call->query, call->body, call->id and call->file,
  * and fills call->result, call->results, call->success or call->reply, as the row's reply kind says. Its errors are
  * those that the row lists. What it makes lies in the call's arena. A *_validate_* function adds to the validation what
- * the schema of the body cannot see; its own error is one of the database.
+ * the schemas cannot see; its own error is one of the database.
  */
 #ifndef GATEHOUSE_API_HANDLERS_INT_H
 #define GATEHOUSE_API_HANDLERS_INT_H
@@ -137,6 +137,7 @@ struct error *files_archive(struct call *call);
 struct error *files_restore(struct call *call);
 struct error *files_validate_patch(struct call *call, struct validation *validation);
 struct error *files_patch(struct call *call);
+struct error *files_validate_list(struct call *call, struct validation *validation);
 struct error *files_list(struct call *call);
 
 /* uploads.c. uploads_set_headers(): adds what every reply has on the paths of resumable uploads. */

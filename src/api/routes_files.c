@@ -38,6 +38,7 @@ static const struct route rows[] = {
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:r",
         .query = &files_list_query_schema,
+        .validate = files_validate_list,
         .reply_kind = REPLY_OBJECT,
         .reply = &files_list_schema,
         .errors = ERRORS(ERROR_ORGANISATION_UNKNOWN),

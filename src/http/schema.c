@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/id.h"
 #include "base/limits.h"
@@ -104,7 +105,12 @@ static void check_name(const struct reader *reader, const struct schema_field *f
 static void check_plain(const struct reader *reader, const struct schema_field *field, const char *path,
                         const char *value)
 {
-    if (check_length(reader, field, path, value) && (field->flags & SCHEMA_UNCHECKED) == 0 && has_control(value))
+    int64_t time;
+    if (!check_length(reader, field, path, value))
+        return;
+    if ((field->flags & SCHEMA_READ_AS_TIME) != 0 && !clock_parse(value, &time))
+        fault(reader, path, "format", "must be a time such as 2026-11-21T08:52:00Z");
+    else if ((field->flags & SCHEMA_UNCHECKED) == 0 && has_control(value))
         fault(reader, path, "format", "must not hold control characters");
 }
 

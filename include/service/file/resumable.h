@@ -29,6 +29,7 @@ struct service;
 struct resumable_order {
     int64_t length;       /* FILE_UPLOAD_LENGTH_UNKNOWN: it comes later */
     const char *metadata; /* the header, NULL: none */
+    struct error *fault;  /* REQUEST_INVALID for other headers, to which the metadata's faults are added; NULL: none */
 };
 
 /* One piece. */

@@ -130,17 +130,16 @@ static enum file_sort read_sort(const char *word)
     return strcmp(word, "largest") == 0 ? FILE_LARGEST : FILE_NEWEST;
 }
 
-static void read_time(struct validation *validation, const char *path, const char *text, int64_t *milliseconds_out)
+/* The schema has checked it. */
+static void read_time(const char *text, int64_t *milliseconds_out)
 {
-    if (text != NULL && !clock_parse(text, milliseconds_out))
-        validation_add(validation, "format", "must be a time such as 2026-11-21T08:52:00Z", "%s", path);
+    if (text != NULL)
+        (void)clock_parse(text, milliseconds_out);
 }
 
-/* All of the filter but the organisation. */
-static struct error *read_filter(struct call *call, const struct list_query *query, struct file_filter *filter)
+/* All of the filter but organisation and cursor. */
+static void read_filter(const struct list_query *query, struct file_filter *filter)
 {
-    struct validation validation;
-    validation_init(&validation, call->arena);
     *filter = (struct file_filter){
         .bucket = query->bucket,
         .type = query->type,
@@ -155,12 +154,23 @@ static struct error *read_filter(struct call *call, const struct list_query *que
         .sort = read_sort(query->sort),
         .limit = (unsigned)query->limit,
     };
-    read_time(&validation, "since", query->since, &filter->since);
-    read_time(&validation, "until", query->until, &filter->until);
-    if (query->cursor != NULL && !file_cursor_parse(call->arena, query->cursor, filter))
-        validation_add(&validation, "format", "must be nextCursor of the page before, with the same sort and filters",
+    read_time(query->since, &filter->since);
+    read_time(query->until, &filter->until);
+}
+
+/* Which cursors are good depends on the order, where that is known. */
+struct error *files_validate_list(struct call *call, struct validation *validation)
+{
+    const struct list_query *query = call->query;
+    struct file_filter filter;
+    if (query->cursor == NULL || validation_has(validation, "cursor") || validation_has(validation, "sort") ||
+        validation_has(validation, "status"))
+        return NULL;
+    read_filter(query, &filter);
+    if (!file_cursor_parse(call->arena, query->cursor, &filter))
+        validation_add(validation, "format", "must be nextCursor of the page before, with the same sort and filters",
                        "%s", "cursor");
-    return validation.error;
+    return NULL;
 }
 
 struct error *files_list(struct call *call)
@@ -168,7 +178,9 @@ struct error *files_list(struct call *call)
     const struct list_query *query = call->query;
     struct file_page page;
     struct file_filter filter;
-    TRY(read_filter(call, query, &filter));
+    read_filter(query, &filter);
+    if (query->cursor != NULL)
+        (void)file_cursor_parse(call->arena, query->cursor, &filter);
     TRY(caller_organisation(call->service, call->arena, &call->caller, call->route->permission, query->organisation_id,
                             &filter.organisation_id));
     TRY(file_list(call->service->database, call->arena, &filter, &page));

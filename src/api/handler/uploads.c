@@ -201,22 +201,14 @@ struct error *uploads_check_version(struct call *call)
     return NULL;
 }
 
-static struct error *bad_header(struct arena *arena, const char *name, const char *code, const char *fault)
-{
-    return error_entry(error_plain(arena, ERROR_REQUEST_INVALID), name, code, fault);
-}
-
 /* Reads a number from a header; `absent` when it is not there. */
-static struct error *read_number(struct call *call, const char *cgi, const char *name, int64_t absent,
-                                 int64_t *number_out)
+static void read_number(const struct call *call, struct validation *validation, const char *cgi, const char *name,
+                        int64_t absent, int64_t *number_out)
 {
     const char *text = request_header(call->request, cgi);
     *number_out = absent;
-    if (text == NULL)
-        return NULL;
-    if (request_header_repeated(call->request, cgi) || !upload_number_read(text, number_out))
-        return bad_header(call->arena, name, "format", "must be one whole number of 0 or more");
-    return NULL;
+    if (text != NULL && (request_header_repeated(call->request, cgi) || !upload_number_read(text, number_out)))
+        validation_add(validation, "format", "must be one whole number of 0 or more", "%s", name);
 }
 
 /* A client that sends a file in several uploads at once would find each of them stored for itself. */
@@ -224,40 +216,44 @@ static struct error *refuse_concatenation(const struct call *call)
 {
     if (request_header(call->request, "UPLOAD_CONCAT") == NULL)
         return NULL;
-    return bad_header(call->arena, "Upload-Concat", "unexpected",
-                      "is of an extension that is not served: send the file in one upload");
+    return error_entry(error_plain(call->arena, ERROR_REQUEST_INVALID), "Upload-Concat", "unexpected",
+                       "is of an extension that is not served: send the file in one upload");
 }
 
-static struct error *read_length(struct call *call, int64_t *length_out)
+static void read_length(const struct call *call, struct validation *validation, int64_t *length_out)
 {
     int64_t deferred;
-    TRY(read_number(call, "UPLOAD_LENGTH", "Upload-Length", FILE_UPLOAD_LENGTH_UNKNOWN, length_out));
-    TRY(read_number(call, "UPLOAD_DEFER_LENGTH", "Upload-Defer-Length", 0, &deferred));
-    if (request_header(call->request, "UPLOAD_DEFER_LENGTH") != NULL && deferred != 1)
-        return bad_header(call->arena, "Upload-Defer-Length", "choice", "must be 1");
-    if (*length_out == FILE_UPLOAD_LENGTH_UNKNOWN && deferred == 0)
-        return bad_header(call->arena, "Upload-Length", "required", "is missing, and Upload-Defer-Length is, too");
-    if (*length_out != FILE_UPLOAD_LENGTH_UNKNOWN && deferred != 0)
-        return bad_header(call->arena, "Upload-Defer-Length", "unexpected", "must not stand beside Upload-Length");
-    return NULL;
+    bool said = request_header(call->request, "UPLOAD_LENGTH") != NULL;
+    bool later = request_header(call->request, "UPLOAD_DEFER_LENGTH") != NULL;
+    read_number(call, validation, "UPLOAD_LENGTH", "Upload-Length", FILE_UPLOAD_LENGTH_UNKNOWN, length_out);
+    read_number(call, validation, "UPLOAD_DEFER_LENGTH", "Upload-Defer-Length", 1, &deferred);
+    if (!said && !later)
+        validation_add(validation, "required", "is missing, and Upload-Defer-Length is, too", "Upload-Length");
+    else if (validation_has(validation, "Upload-Defer-Length"))
+        return;
+    else if (deferred != 1)
+        validation_add(validation, "choice", "must be 1", "Upload-Defer-Length");
+    else if (said && later)
+        validation_add(validation, "unexpected", "must not stand beside Upload-Length", "Upload-Defer-Length");
 }
 
-static struct error *read_checksum(struct call *call, struct resumable_piece *piece)
+static void read_checksum(const struct call *call, struct validation *validation, struct resumable_piece *piece)
 {
     const char *text = request_header(call->request, "UPLOAD_CHECKSUM");
     if (text == NULL)
-        return NULL;
+        return;
     uint8_t *digest = arena_alloc(call->arena, DIGEST_BYTES);
     piece->checksum = digest;
     switch (upload_checksum_read(call->arena, text, digest)) {
     case UPLOAD_CHECKSUM_UNKNOWN_ALGORITHM:
-        return bad_header(call->arena, "Upload-Checksum", "choice", "names an algorithm other than sha256");
+        validation_add(validation, "choice", "names an algorithm other than sha256", "Upload-Checksum");
+        break;
     case UPLOAD_CHECKSUM_MALFORMED:
-        return bad_header(call->arena, "Upload-Checksum", "format", "must be sha256, a blank and a digest in base64");
+        validation_add(validation, "format", "must be sha256, a blank and a digest in base64", "Upload-Checksum");
+        break;
     case UPLOAD_CHECKSUM_GOOD:
         break;
     }
-    return NULL;
 }
 
 /* ---- headers out --------------------------------------------------------------------------------- */
@@ -299,8 +295,6 @@ struct error *uploads_options(struct call *call)
 static struct error *receive(struct call *call, struct resumable_piece *piece, struct id id,
                              struct file_upload **upload_out, struct file_record **record_out)
 {
-    TRY(request_require_type(call->request, OFFSET_TYPE));
-    TRY(read_checksum(call, piece));
     piece->request = call->request;
     piece->permission = call->route->permission;
     return resumable_receive(call->service, call->arena, &call->caller, id, piece, upload_out, record_out);
@@ -322,11 +316,16 @@ struct error *uploads_create(struct call *call)
     struct resumable_piece piece = {.length = FILE_UPLOAD_LENGTH_UNKNOWN};
     struct file_record *record = NULL;
     struct file_upload *upload;
+    struct validation validation;
     TRY(refuse_concatenation(call));
-    TRY(read_length(call, &order.length));
     bool with_bytes = call->request->content_length != 0;
     if (with_bytes)
         TRY(request_require_type(call->request, OFFSET_TYPE));
+    validation_init(&validation, call->arena);
+    read_length(call, &validation, &order.length);
+    if (with_bytes)
+        read_checksum(call, &validation, &piece);
+    order.fault = validation.error;
     TRY(resumable_create(call->service, call->arena, &call->caller, &order, &upload));
     struct id id = upload->id;
     if (with_bytes) {
@@ -364,10 +363,15 @@ struct error *uploads_patch(struct call *call)
     struct resumable_piece piece = {0};
     struct file_record *record = NULL;
     struct file_upload *upload;
-    TRY(read_number(call, "UPLOAD_OFFSET", "Upload-Offset", -1, &piece.offset));
-    if (piece.offset < 0)
-        return bad_header(call->arena, "Upload-Offset", "required", "is missing");
-    TRY(read_number(call, "UPLOAD_LENGTH", "Upload-Length", FILE_UPLOAD_LENGTH_UNKNOWN, &piece.length));
+    struct validation validation;
+    TRY(request_require_type(call->request, OFFSET_TYPE));
+    validation_init(&validation, call->arena);
+    read_number(call, &validation, "UPLOAD_OFFSET", "Upload-Offset", -1, &piece.offset);
+    if (request_header(call->request, "UPLOAD_OFFSET") == NULL)
+        validation_add(&validation, "required", "is missing", "Upload-Offset");
+    read_number(call, &validation, "UPLOAD_LENGTH", "Upload-Length", FILE_UPLOAD_LENGTH_UNKNOWN, &piece.length);
+    read_checksum(call, &validation, &piece);
+    TRY(validation.error);
     TRY(receive(call, &piece, call->id, &upload, &record));
     call->reply->status = 204;
     set_progress(call, upload);

@@ -89,6 +89,7 @@ static struct error *validate(struct service *service, struct arena *arena, cons
                               const struct resumable_order *order)
 {
     struct upload *form = upload_new(service, arena, caller);
+    form->validation.error = order->fault;
     if (order->length > service->configuration->service.max_file_bytes)
         return too_large(arena, service->configuration->service.max_file_bytes);
     if (order->length == 0)

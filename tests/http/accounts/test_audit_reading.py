@@ -120,6 +120,7 @@ def test_rows_come_newest_first(administrator):
      ({"until": "2026-11-21T25:00:00Z"}, {"until"}), ({"until": "2026-11-21T10:00:00"}, {"until"}),
      ({"limit": "0"}, {"limit"}), ({"limit": "101"}, {"limit"}), ({"cursor": "nonsense"}, {"cursor"}),
      ({"outcome": "maybe"}, {"outcome"}),
+     ({"since": "2026-02-30T00:00:00Z", "until": "2026-11-21T25:00:00Z", "limit": "0"}, {"since", "until", "limit"}),
      ({"userId": "x", "since": "x", "until": "x", "limit": "x"}, {"userId", "since", "until", "limit"})])
 def test_bad_filters_are_named(administrator, parameters, paths):
     administrator.get(f"{AUDIT}?{urllib.parse.urlencode(parameters)}",

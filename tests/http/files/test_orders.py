@@ -102,6 +102,16 @@ def test_the_total_is_told_where_it_is_known(shelf):
         assert page(shelf, status="all", limit=2, sort=sort, name="b")["total"] in (None, 2)
 
 
+@pytest.mark.parametrize("asked,paths", [
+    ({"limit": 0, "cursor": "x", "since": "2026-13-01T00:00:00Z"}, {"limit", "cursor", "since"}),
+    ({"bucket": "none", "until": "2026-01-01 00:00:00Z!"}, {"bucket", "until"}),
+    ({"userId": "x", "sort": "name", "cursor": "x", "since": "then"}, {"userId", "cursor", "since"}),
+    ({"sort": "best", "cursor": "x", "status": "gone"}, {"sort", "status"}),  # the order says which cursors are good
+])
+def test_every_fault_of_a_list_is_named_at_once(customer, asked, paths):
+    customer.get("/system/files", params=asked, status=400, code="request.invalid", paths=paths)
+
+
 @pytest.mark.parametrize("sort", SORTS)
 def test_the_total_counts_no_upload_that_is_under_way(customer, sort):
     for number in range(3):

@@ -67,7 +67,8 @@ def test_it_takes_the_permission_and_names_what_is_wrong(api, administrator, own
     for account in (owner, nobody):
         reply = account.get(PATH, status=403, code="auth.permission")
         assert reply.json()["body"]["required"] == "sys:stats:a"
-    for bad in ({"since": "yesterday"}, {"since": "2026-13-01T00:00:00Z"}, {"limit": 5}, {"cursor": "x"}):
+    for bad in ({"since": "yesterday"}, {"since": "2026-13-01T00:00:00Z"}, {"limit": 5}, {"cursor": "x"},
+                {"since": "2026-13-01T00:00:00Z", "limit": 5}):
         administrator.get(PATH, params=bad, status=400, code="request.invalid", paths=set(bad))
 
 

@@ -57,6 +57,29 @@ def test_the_largest_file_that_is_announced_may_be_begun_and_no_larger_one(uploa
         tus.end(uploader, one)
 
 
+@pytest.mark.parametrize("headers,paths", [
+    ({"Upload-Length": "five", "Upload-Metadata": "filename !"}, {"Upload-Length", "Upload-Metadata"}),
+    ({"Upload-Length": "0", "Upload-Metadata": tus.metadata(bucket="elsewhere")}, {"Upload-Length", "bucket"}),
+    ({"Upload-Length": None, "Upload-Metadata": tus.metadata(type="none", bucket="none")},
+     {"Upload-Length", "type", "bucket"}),
+    ({"Upload-Defer-Length": "2", "Upload-Length": "-5", "Upload-Metadata": ""},
+     {"Upload-Length", "Upload-Defer-Length", "bucket", "type", "file[0]"}),
+])
+def test_every_bad_header_of_a_new_upload_is_named_at_once(uploader, headers, paths):
+    tus.create(uploader, 5000, headers=headers, status=400, code="request.invalid", paths=paths)
+
+
+def test_every_bad_header_is_named_beside_bytes(uploader):
+    tus.create(uploader, 5000, data=DATA, headers={"Upload-Length": "x", "Upload-Checksum": "sha1 x"}, status=400,
+               code="request.invalid", paths={"Upload-Length", "Upload-Checksum"})
+    path = tus.begin(uploader, 5000)
+    tus.patch(uploader, path, 0, DATA, status=400, code="request.invalid",
+              headers={"Upload-Offset": "x", "Upload-Length": "y", "Upload-Checksum": "sha256 z"},
+              paths={"Upload-Offset", "Upload-Length", "Upload-Checksum"})
+    assert tus.head(uploader, path)["Upload-Offset"] == "0"
+    tus.end(uploader, path)
+
+
 # ---- what a reply holds ---------------------------------------------------------------------------------------------
 
 

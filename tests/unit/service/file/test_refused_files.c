@@ -324,7 +324,7 @@ static void prepare_no_upload(struct stage *stage)
 static struct error *create_of(struct stage *stage, struct arena *arena, int64_t length)
 {
     struct file_upload *upload = NULL;
-    struct resumable_order order = {length, "bucket ZmlsZXM=,type bWlzYw==,filename YS50eHQ="};
+    struct resumable_order order = {length, "bucket ZmlsZXM=,type bWlzYw==,filename YS50eHQ=", NULL};
     TRY(resumable_create(SERVICE(stage), arena, stage->owner, &order, &upload));
     shelf.upload = upload->id;
     return NULL;

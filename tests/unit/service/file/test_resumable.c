@@ -28,7 +28,7 @@ struct scene {
 
 static struct error *create(struct scene *scene, int64_t length)
 {
-    struct resumable_order order = {length, "bucket ZmlsZXM=,type bWlzYw==,filename YS50eHQ="};
+    struct resumable_order order = {length, "bucket ZmlsZXM=,type bWlzYw==,filename YS50eHQ=", NULL};
     return resumable_create(&scene->keep->service, scene->keep->arena, &scene->caller, &order, &scene->upload);
 }
 
