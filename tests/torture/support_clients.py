@@ -57,16 +57,17 @@ class Clients:
 
 
 class Reader(threading.Thread):
-    """Reads through the web server until stopped, and keeps what it was told."""
+    """Reads through the web server until stopped, and keeps what it was told. It keeps its token, good for 900 s: a new
+    sign-in could meet what is to happen to the reads."""
 
     def __init__(self, account, stop):
         super().__init__(daemon=True)
-        self.account, self.stop, self.seen, self.faults = account, stop, 0, []
+        self.account, self.token, self.stop, self.seen, self.faults = account, account.token, stop, 0, []
 
     def run(self):
         while not self.stop.is_set():
             try:
-                reply = self.account.get("/customers/me", edge=True)
+                reply = self.account.api.get("/customers/me", token=self.token, edge=True)
                 if reply.status_code != 200 or reply.json()["user"]["id"] != self.account.id:
                     self.faults.append(f"{reply.status_code} {reply.text[:200]}")
             except Exception as fault:  # a thread's own failure must not be lost

@@ -15,6 +15,9 @@ COMMIT = b"\x03COMMIT"
 # Queries in plain text, statements that are prepared, and those that are executed.
 STATEMENTS = (3, 0x16, 0x17)
 HEAD = 4
+# connect_timeout_seconds of who reaches the database through a proxy: a thread of this process, which may have to wait
+# for a processor.
+CONNECT_SECONDS = 10
 
 
 class Proxy:

@@ -8,7 +8,7 @@ import pytest
 
 import support_ledger as ledgers
 from support_pool import Pool
-from support_proxy import Proxy
+from support_proxy import CONNECT_SECONDS, Proxy
 
 ROUNDS = 15
 
@@ -23,7 +23,7 @@ def proxy(stack, tmp_path):
 @pytest.fixture()
 def pool(stack, proxy, account):
     assert account
-    with Pool(stack, 1, database_socket=proxy.path) as workers:
+    with Pool(stack, 1, database_socket=proxy.path, database_connect_timeout_seconds=CONNECT_SECONDS) as workers:
         yield workers
 
 

@@ -15,7 +15,7 @@ from support_faults import Faults
 from support_ground import Ground
 from support_memory import Memory, leaves, revive
 from support_pool import Pool
-from support_proxy import StatementProxy
+from support_proxy import CONNECT_SECONDS, StatementProxy
 from support_requests import MORE_REQUESTS, REQUESTS, USUAL
 from test_statements import FAULTS
 
@@ -23,7 +23,8 @@ KINDS = REQUESTS | MORE_REQUESTS if FULL else REQUESTS
 # Rounds before the worker is looked at, and between the two looks. What is kept on purpose (the statements of a new
 # connection, a table that doubles) grows in fewer rounds than all of them; a leak grows in each.
 WARM, ROUNDS = 3, 6
-# Faults of each sort that are tried for a kind, and allocations until one is met without which the worker goes on.
+# Faults of each sort that are tried for a kind, and allocations until one is met without which the worker goes on; all
+# of them where it has ended by every fault so far.
 EACH = cases(1, 8)
 ALLOCATIONS = cases(4, 40)
 # They can fail only where they ask for memory, and without it the worker ends.
@@ -61,8 +62,8 @@ def calls(tmp_path, library, folder):
 def ground(stack, account, memory, proxy, calls, folder, ledger, database):
     environment = calls.environment | memory.environment
     environment["LD_PRELOAD"] = f"{calls.environment['LD_PRELOAD']} {memory.environment['LD_PRELOAD']}"
-    with Pool(stack, 1, environment, database_socket=proxy.path, files_directory=folder,
-              files_delivery="stream") as pool:
+    with Pool(stack, 1, environment, database_socket=proxy.path, database_connect_timeout_seconds=CONNECT_SECONDS,
+              files_directory=folder, files_delivery="stream") as pool:
         yield Ground(pool, account, ledger)
     # Uploads in pieces that were not taken back.
     database.run("DELETE FROM file_upload WHERE organisation_id = %s", key(account.organisation["id"]))
@@ -131,8 +132,7 @@ def failing_allocations(one, memory):
     memory.arm()
     one.good()
     count = memory.disarm()[0]
-    for _ in range(ALLOCATIONS):
-        nth = random.randint(1, count)
+    for nth in random.sample(range(1, count + 1), count):
         yield f"allocation {nth} of {count} fails", lambda nth=nth: memory.arm(nth), memory.disarm
 
 
@@ -151,7 +151,9 @@ def test_what_fails_leaves_nothing_behind(ground, memory, proxy, calls, name):
     for sort, may_end in ((failing_statements(one, proxy), False), (failing_calls(one, calls), False),
                           (failing_allocations(one, memory), True)):
         enough = EACH
-        for where, arm, disarm in sort:
+        for tried, (where, arm, disarm) in enumerate(sort):
+            if tried >= ALLOCATIONS and (seen or name in ENDING):
+                break
             grown = one.grown(arm, disarm, may_end)
             if grown is None:
                 continue

@@ -14,7 +14,7 @@ from support.members import USERS
 from support.runs.effort import FULL
 from support_ground import Ground
 from support_pool import Pool
-from support_proxy import StatementProxy
+from support_proxy import CONNECT_SECONDS, StatementProxy
 from support_requests import MORE_REQUESTS, OTHER_REQUESTS, REQUESTS, USUAL, operations
 
 FAULTS = {
@@ -69,8 +69,8 @@ def ground(stack, account, accounts, proxy, tmp_path, ledger):
     folder = tmp_path / "files"
     folder.mkdir()
     # A full run makes more accounts than an organisation may in an hour.
-    with Pool(stack, 1, database_socket=proxy.path, files_directory=folder, files_delivery="stream",
-              limits_accounts_per_hour=1000000) as pool:
+    with Pool(stack, 1, database_socket=proxy.path, database_connect_timeout_seconds=CONNECT_SECONDS,
+              files_directory=folder, files_delivery="stream", limits_accounts_per_hour=1000000) as pool:
         made = Ground(pool, account, ledger, accounts)
         made.folder = folder
         yield made

@@ -14,7 +14,7 @@ from support import files, multipart, samples
 from support.accounts import fresh_email
 from support.programs import operator
 from support.programs.host import Host
-from support_proxy import StatementProxy
+from support_proxy import CONNECT_SECONDS, StatementProxy
 from support_site import Site, worker_of
 
 PASSWORD = "administrator password 1"
@@ -122,8 +122,7 @@ def command_site(stack, tmp_path_factory):
         text = host.configuration.read_text(encoding="utf-8")
         settings = SETTINGS.format(port=int(store.stdout.readline()), folder=folder)
         text = re.sub(r"(?m)^\[files\]\n", lambda _: settings, text)
-        # A connection goes through a thread of this process, which may have to wait for a processor.
-        text, count = re.subn(r"(?m)^\[database\]\n", "[database]\nconnect_timeout_seconds = 10\n", text)
+        text, count = re.subn(r"(?m)^\[database\]\n", rf"\g<0>connect_timeout_seconds = {CONNECT_SECONDS}\n", text)
         assert count == 1
         host.configuration.write_text(text, encoding="utf-8")
         text, count = re.subn(r"(?m)^provider = embedded$", "provider = cognito", text)

@@ -9,6 +9,9 @@ import re
 import socket
 import threading
 
+from support.programs.ports import free_port
+from support.stack import wait_until
+
 HOST = "127.0.0.1"
 # What the nth call meets. From a refused one on nobody listens; the others happen once.
 FAULTS = ("refused", "hung up", "lost", "half", "silent")
@@ -42,6 +45,17 @@ class Script:
             due = self.fault if self.nth == self.count else None
             self.met = self.met or due is not None
             return due, False
+
+
+def bind(make):
+    """The server that `make()` binds to a port. The port was free, and may belong to somebody else for a moment."""
+
+    def found():
+        with contextlib.suppress(OSError):
+            return make()
+        return None
+
+    return wait_until(found, 30, "the proxy's port")
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -112,7 +126,7 @@ class HttpProxy:
     def __init__(self, backend):
         self.backend = backend
         self.script, self.open = Script(), set()
-        self.port, self.server = 0, None
+        self.port, self.server = free_port(), None
         self.listen()
 
     @property
@@ -120,9 +134,8 @@ class HttpProxy:
         return f"http://{HOST}:{self.port}"
 
     def listen(self):
-        self.server = Server((HOST, self.port), Call)
+        self.server = bind(lambda: Server((HOST, self.port), Call))
         self.server.proxy = self
-        self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, args=(0.02, ), daemon=True).start()
 
     def stop_listening(self):
@@ -162,12 +175,11 @@ class MailProxy:
     def __init__(self, backend):
         self.backend = backend
         self.script = Script()
-        self.port, self.listener = 0, None
+        self.port, self.listener = free_port(), None
         self.listen()
 
     def listen(self):
-        self.listener = socket.create_server((HOST, self.port))
-        self.port = self.listener.getsockname()[1]
+        self.listener = bind(lambda: socket.create_server((HOST, self.port)))
         threading.Thread(target=self.accept, args=(self.listener, ), daemon=True).start()
 
     def accept(self, listener):

@@ -20,7 +20,9 @@ from support_site import Kind, Site, each_call_fails_once, worker_of
 pytestmark = pytest.mark.hosts
 
 ADMIN_PASSWORD, OWNER_PASSWORD = "administrator password 1", "owner's own password 2"
-TESTING = "provider_login_seconds = 2\nprovider_admin_seconds = 2\nprovider_rest_seconds = 1\n"
+TESTING = "provider_rest_seconds = 1\n"
+# Where the provider is silent, or nobody is there.
+HASTE = {"testing_provider_login_seconds": 2, "testing_provider_admin_seconds": 2}
 NUMBERS = itertools.count(1)
 
 
@@ -293,6 +295,7 @@ def site(request, stack, tmp_path_factory):
         started.callback(proxy.close)
         host = started.enter_context(remote.host(stack, provider, ADMIN_PASSWORD, proxy.url, testing=TESTING))
         found = ProviderSite(stack, host, proxy, started.enter_context(worker_of(stack, host)))
+        found.may_be_hasty(started.enter_context(worker_of(stack, host, **HASTE)), HASTE)
         found.provider = provider
         found.begin()
         yield found

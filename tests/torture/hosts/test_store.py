@@ -31,8 +31,10 @@ s3_bucket = bucket
 s3_access_key = key
 s3_secret_key_file = {folder}/secrets/s3
 s3_spool = {folder}/data/spool
-s3_timeout_seconds = 1
+s3_timeout_seconds = 10
 """
+# Where the store is silent, or nobody is there.
+HASTE = {"files_s3_timeout_seconds": 1}
 SIZE = 30_000
 
 
@@ -198,6 +200,7 @@ def site(stack, tmp_path_factory):
         (host.folder / "password").write_text(PASSWORD, encoding="utf-8")
         host.run("create-admin", "--email", remote.ADMIN, "--password-file", str(host.folder / "password"))
         found = StoreSite(stack, host, proxy, started.enter_context(worker_of(stack, host)))
+        found.may_be_hasty(started.enter_context(worker_of(stack, host, **HASTE)), HASTE)
         found.folder = folder
         found.begin()
         yield found
