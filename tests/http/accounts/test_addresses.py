@@ -98,6 +98,7 @@ def test_all_spellings_are_one_in_the_throttle(api, database):
     for name in names[:5]:
         api.post("/customers/login", json={"username": name, "password": "not the right one"}, status=401,
                  code="auth.credentials")
+    database.lengthen_waits()
     api.post("/customers/login", json={"username": names[5], "password": "not the right one"}, status=429,
              code="rate.limited")
     database.lift_throttles()

@@ -169,6 +169,7 @@ def test_who_awaits_nothing_gets_nothing(members, boss, member):
 
 def test_a_wait_is_told_and_lifted(members, boss, member, database):
     members.fail_logins(member.email, 5)
+    database.lengthen_waits()
     sent = {"username": member.email, "password": member.password}
     member.api.post("/customers/login", json=sent, status=429)
     assert of(members, member.id)["lockedUntil"] is not None

@@ -125,8 +125,7 @@ def test_a_wait_is_told_while_it_lasts_and_only_of_that_user(api, boss, members,
     assert fail(api, member.email, 4).status_code == 401
     assert everywhere(boss, member.id)["lockedUntil"] is None
     assert fail(api, member.email).status_code == 401
-    database.run("UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 60 SECOND"
-                 " WHERE scope = 'account' AND locked_until IS NOT NULL")
+    database.lengthen_waits()
     until = moment(everywhere(boss, member.id)["lockedUntil"])
     assert datetime.timedelta(seconds=50) < until - now(database) <= datetime.timedelta(seconds=60)
     assert member.get("/customers/me", status=200).json()["user"]["lockedUntil"] is not None

@@ -59,6 +59,17 @@ class Database:
         for table in self.throttles:
             self.run(f"DELETE FROM `{table}`")
 
+    def waits(self):
+        """The seconds for which each account that has failed too often has to wait, from its last failure on."""
+        return [seconds for seconds, in self.run("SELECT TIMESTAMPDIFF(MICROSECOND, updated_at, locked_until) / 1000000"
+                                                 " FROM throttle WHERE scope = 'account' AND locked_until IS NOT NULL")]
+
+    def lengthen_waits(self):
+        """Whoever has to wait now waits for a minute. The first wait lasts a second, and on a busy machine the next
+        request may come later than that."""
+        self.run("UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 60 SECOND"
+                 " WHERE scope = 'account' AND locked_until IS NOT NULL")
+
     def set_permissions(self, user_id, text):
         """Writes the user's own permissions field: patterns separated by spaces."""
         self.run("UPDATE `user` SET permissions = %s WHERE id = %s", text, key(user_id))
