@@ -215,7 +215,7 @@ def test_an_export_that_breaks_off_does_not_look_complete(stack, filled, tmp_pat
     own = pymysql.connect(unix_socket=stack.database["socket"], user=stack.database["user"],
                           database=stack.database["name"], autocommit=True)
     with own, own.cursor() as cursor, \
-            system.worker(stack, metrics_file=f"{tmp_path}/metrics", database_query_timeout_seconds=1,
+            system.worker(stack, metrics_file=f"{tmp_path}/metrics", database_query_timeout_seconds=5,
                           cache_size_mib=0) as worker, begin_export(worker, stack, customer) as connection:
         assert connection.next()[2].startswith(b"Status: 200")
         # The worker has sent what fits between the two, and waits. The next page cannot be read.

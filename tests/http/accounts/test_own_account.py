@@ -3,6 +3,7 @@
 
 import pytest
 
+from support import mail
 from support.client import failing
 from support.database import key
 from support.members import USERS
@@ -54,7 +55,8 @@ def test_a_verified_phone_stays_verified_while_it_is_the_same(database, member):
 
 def test_the_provider_follows(database, member):
     change(member, phone="+442071838755")
-    wait_until(lambda: database.run(PROVIDER, key(member.id)) == (("+442071838755", 0), ), 20, "the provider's copy")
+    wait_until(lambda: database.run(PROVIDER, key(member.id)) == (("+442071838755", 0), ),
+               mail.PATIENCE_SECONDS, "the provider's copy")
 
 
 @pytest.mark.parametrize(

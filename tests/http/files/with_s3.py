@@ -11,7 +11,7 @@ import pytest
 
 from support import files, samples
 from support.files import blob, flip
-from support.programs import operator
+from support.programs import operator, system
 from support.stack import wait_until
 
 LARGE = 70 * 1024 * 1024
@@ -84,17 +84,20 @@ def test_a_store_that_hangs_is_an_error_in_time_and_nothing_is_kept(keeper, stac
     record, data = stored
     pids = stack.pids_named("store")
     assert pids
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        began = time.monotonic()
-        reply = files.send(keeper, files.form(b"never stored", "hangs.bin"), status=500, timeout=PATIENCE)
-        assert reply.json()["code"] == "storage.unavailable"
-        files.download(keeper, record["id"], status=500, code="storage.unavailable", timeout=PATIENCE)
-        assert time.monotonic() - began < PATIENCE
-    finally:
+    with system.worker(stack, files_s3_timeout_seconds=5) as worker:
         for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            sent = files.send_to(worker, stack, keeper, files.form(b"never stored", "hangs.bin"), timeout=PATIENCE)
+            got = worker.call("GET", f"{stack.prefix}/system/files/{record['id']}", token=keeper.token,
+                              timeout=PATIENCE)
+            assert time.monotonic() - began < PATIENCE
+        finally:
+            for pid in pids:
+                os.kill(pid, signal.SIGCONT)
+    for answer in (sent, got):
+        assert answer.status == 500 and json.loads(answer.body)["code"] == "storage.unavailable", answer
     assert files.download(keeper, record["id"], status=200).content == data
     assert "hangs.bin" not in [item["info"]["name"] for item in files.listed(keeper)]
 

@@ -152,7 +152,9 @@ def test_a_mail_with_a_code_waits_for_none_of_thousands_of_other_jobs(members, b
         "INSERT INTO outbox (kind, priority, payload) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
         " WHERE i < 1000) SELECT %s, 2, '' FROM n JOIN (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) three", kind)
     try:
-        members.reset_code(member)
+        member.api.post("/customers/forgotten-password", json={"username": member.email}, status=200)
+        # From the answer on: others are done while the question is committed, which may take long.
+        answered = database.run("SELECT UTC_TIMESTAMP(3)")[0][0]
         asked = database.run("SELECT MAX(created_at) FROM outbox WHERE kind = 'forgotten'")[0][0]
         sent = wait_until(
             lambda: database.run(
@@ -160,9 +162,8 @@ def test_a_mail_with_a_code_waits_for_none_of_thousands_of_other_jobs(members, b
                 "created_at >= %s",
                 key(member.id), asked)[0][0], mail.PATIENCE_SECONDS, "the mail to be reported")
         between = database.run("SELECT COUNT(*) FROM outbox WHERE kind = %s AND finished_at BETWEEN %s AND %s", kind,
-                               asked, sent)[0][0]
-        # Those that were done while the question was committed, answered and its mail sent: one each, and some to
-        # spare.
+                               answered, sent)[0][0]
+        # Those that were done while the mail was made and sent: one each, and some to spare.
         assert between <= 50, f"{between} of 3000 other jobs were done before the mail"
     finally:
         database.run("DELETE FROM outbox WHERE kind = %s", kind)

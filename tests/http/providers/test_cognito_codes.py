@@ -9,6 +9,7 @@ import pytest
 
 from providers import test_cognito as flows
 from providers.test_cognito import admin, owner  # noqa: F401 # fixtures
+from support import mail
 from support.stack import wait_until
 
 
@@ -82,7 +83,8 @@ def test_a_reset_with_the_code_of_the_pool(place, member):
     for name in (member, "nobody@customer.example"):
         place.ask("POST", "/customers/forgotten-password", {"username": name})
     place.jobs()
-    wait_until(lambda: mails(place, member)[-1][0] == "reset", 20, "the pool's mail with the code")
+    wait_until(lambda: mails(place, member)[-1][0] == "reset", mail.PATIENCE_SECONDS,
+               "the pool's mail with the code")
     code = mails(place, member)[-1][1]
 
     def reset(name, typed, password, **more):

@@ -12,6 +12,7 @@ import pytest
 
 from providers.support_held import Held
 from providers.support_realm import Realm
+from support import mail
 from support.accounts import fresh_email, fresh_password
 from support.client import failing
 from support.database import key
@@ -186,9 +187,11 @@ def test_a_session_that_ends_here_ends_there(api, boss, realm, administrator, me
     assert realm.sessions(member) == 0
     member.session()
     boss.patch(f"{USERS}/{member.id}", json={"status": "disabled"}, status=200)
-    wait_until(lambda: realm.sessions(member) == 0, 20, "the sessions of a disabled user to end at Keycloak")
+    wait_until(lambda: realm.sessions(member) == 0, mail.PATIENCE_SECONDS,
+               "the sessions of a disabled user to end at Keycloak")
     boss.patch(f"{USERS}/{member.id}", json={"status": "active"}, status=200)
-    wait_until(lambda: realm.account(member)["enabled"], 20, "the user to be enabled at Keycloak")
+    wait_until(lambda: realm.account(member)["enabled"], mail.PATIENCE_SECONDS,
+               "the user to be enabled at Keycloak")
     member.session()
     set_password(administrator, member, 200)
     assert realm.sessions(member) == 0

@@ -27,11 +27,11 @@ def send_bytes(account, body, content_type, **arguments):
     return account.post("/system/files", data=body, headers={"Content-Type": content_type}, **arguments)
 
 
-def send_to(worker, stack, account, parts):
+def send_to(worker, stack, account, parts, **more):
     """Uploads the parts straight to a worker of the test's own."""
     mark = multipart.boundary()
     return worker.call("POST", stack.prefix + "/system/files", token=account.token,
-                       body=multipart.encode(parts, mark), content_type=multipart.content_type(mark))
+                       body=multipart.encode(parts, mark), content_type=multipart.content_type(mark), **more)
 
 
 def upload(account, data, filename="data.bin", **arguments):

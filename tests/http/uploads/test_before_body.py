@@ -81,7 +81,7 @@ def attack(stack, token, length, status, **target):
             connections.append(connection)
         # Who waits to be asked for the body has the answer before anything of it has been sent.
         for connection in connections:
-            assert select.select([connection], [], [], 5)[0], "there is no answer before the body"
+            assert select.select([connection], [], [], 60)[0], "there is no answer before the body"
         replies = [reply_of(connection) for connection in connections]
         pour(connections, length is None, 1.0)
         wait_until(lambda: watch.looks > 5, 20, "the spool to be looked at")

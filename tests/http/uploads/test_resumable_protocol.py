@@ -6,6 +6,7 @@ import itertools
 import pytest
 
 from support import files, samples
+from support.programs import crash
 from uploads import support_tus as tus
 
 pytestmark = pytest.mark.web_server
@@ -358,13 +359,15 @@ def test_a_finished_upload_takes_the_last_piece_again(uploader):
     tus.patch(uploader, path, 0, DATA, status=409, code="upload.offset")
 
 
-def test_an_upload_whose_time_is_over_has_gone(uploader, database):
+def test_an_upload_whose_time_is_over_has_gone(uploader, stack, database):
     path = tus.begin(uploader, 5000)
-    database.run("UPDATE file_upload SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE id = UNHEX(%s)",
-                 path.rsplit("/", 1)[1].replace("-", ""))
-    tus.head(uploader, path, status=410)
-    tus.patch(uploader, path, 0, DATA, status=410, code="upload.expired")
-    tus.end(uploader, path, status=410)
+    # The job runner would take it away.
+    with crash.paused_jobs(stack):
+        database.run("UPDATE file_upload SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE id = UNHEX(%s)",
+                     path.rsplit("/", 1)[1].replace("-", ""))
+        tus.head(uploader, path, status=410)
+        tus.patch(uploader, path, 0, DATA, status=410, code="upload.expired")
+        tus.end(uploader, path, status=410)
 
 
 @pytest.mark.parametrize("method,path", [("GET", "/system/uploads"), ("PUT", "/system/uploads"),

@@ -28,8 +28,10 @@ def scanner():
 
 
 @pytest.fixture()
-def worker(stack, scanner):
-    with system.worker(stack, files_clamd_socket=scanner.path, files_clamd_timeout_seconds=2) as started:
+def worker(stack, scanner, request):
+    """Waits for a scanner that is busy, and for `request.param` seconds where a test makes it silent."""
+    seconds = getattr(request, "param", 30)
+    with system.worker(stack, files_clamd_socket=scanner.path, files_clamd_timeout_seconds=seconds) as started:
         yield started
 
 
@@ -90,7 +92,8 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize("name", list(SILENT))
+@pytest.mark.parametrize("name, worker", [(name, 2 if answer is None else 30) for name, answer in SILENT.items()],
+                         ids=list(SILENT), indirect=["worker"])
 def test_no_clear_verdict_is_a_500_and_nothing_is_stored(keeper, stack, scanner, worker, nothing_kept, name):
     scanner.answer = lambda data: SILENT[name]
     parsed = refused(files.send_to(worker, stack, keeper, files.form(samples.noise(100), "a.bin")), 500,
@@ -116,7 +119,7 @@ def test_a_scanner_that_reads_nothing_is_a_500(keeper, stack, nothing_kept, tmp_
 
 
 def test_a_scanner_that_is_away_is_a_500_and_back_again_a_200(keeper, stack, scanner):
-    with system.worker(stack, files_clamd_socket=scanner.path, files_clamd_timeout_seconds=2) as worker:
+    with system.worker(stack, files_clamd_socket=scanner.path, files_clamd_timeout_seconds=30) as worker:
         scanner.close()
         os.unlink(scanner.path)
         form = files.form(samples.noise(100), f"{samples.word()}.bin")

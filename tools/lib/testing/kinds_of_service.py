@@ -112,8 +112,7 @@ class KindsOfService(Runner):
         """The cases of files once more, with their bytes in an S3 store."""
         if not self.has_store("store"):
             return
-        options = ["--store", "s3", "--set", "files.s3_timeout_seconds=5", *self.cheap_passwords]
-        with Stack(self.chosen, self.steps, "with an S3 store", options) as stack:
+        with Stack(self.chosen, self.steps, "with an S3 store", ["--store", "s3", *self.cheap_passwords]) as stack:
             if stack.ready:
                 self.pytest("files with an S3 store", stack, [*self.files_in_a_store(), "-m",
                                                               "not directory and not alone"])
