@@ -16,8 +16,9 @@ import time
 
 from playwright.sync_api import expect
 
+from support_visit import PATIENCE_MS
+
 FOLDER = pathlib.Path(__file__).resolve().parent / "trees"
-PATIENCE_SECONDS = 5
 # What moves, and the word for it, in this order.
 MOVING = [(re.compile(pattern), word) for pattern, word in (
     (r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "ADDRESS"),
@@ -98,12 +99,12 @@ def tree(page):
 
 def difference(page, name):
     """How the page differs from the tree of that name, as text; empty where it does not. What the page still asks the
-    service for, such as the links of a file, has some seconds to come."""
+    service for, such as the links of a file, has some time to come."""
     path, found = FOLDER / f"{name}.yaml", tree(page)
     if os.environ.get("GATEHOUSE_TREES") == "write":
         path.write_text(found, encoding="utf-8")
     kept = path.read_text(encoding="utf-8") if path.exists() else ""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE_MS / 1000
     while found != kept and time.monotonic() < deadline:
         page.wait_for_timeout(100)
         found = tree(page)

@@ -131,4 +131,11 @@ def field(page, label):
 def leaked(secrets, text):
     """The secrets that a text holds, and whatever looks like a token."""
     plain = urllib.parse.unquote_plus(text)
-    return [secret for secret in secrets if secret in text or secret in plain] + TOKEN.findall(text)
+    return [secret for secret in secrets if holds(text, secret) or holds(plain, secret)] + TOKEN.findall(text)
+
+
+def holds(text, secret):
+    """Whether the text holds the secret; a code only where it stands alone, since an id may have the same digits."""
+    if not secret.isdigit():
+        return secret in text
+    return re.search(rf"(?<![0-9A-Za-z.:-]){secret}(?![0-9A-Za-z.:-])", text) is not None

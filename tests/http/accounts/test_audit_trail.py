@@ -384,6 +384,8 @@ def test_no_password_and_no_code_is_in_the_trail(scene, database):
     member.confirm(code, status=200)
     scene.members.reset_code(member)
     for row in database.run("SELECT details FROM audit"):
-        assert json.loads(row[0]) is not None
+        # A size or another number may be the same as the code, which is a text.
+        details = json.loads(row[0], parse_int=lambda number: "a number")
+        assert details is not None
         assert not [secret for secret in scene.accounts.secrets if secret in row[0]]
-        assert not re.search(rf"\b{code}\b", row[0])
+        assert not re.search(rf"\b{code}\b", json.dumps(details))

@@ -48,13 +48,15 @@ def host_of(stack, folder, name):
 def rows(database):
     """Minutes of hosts that there are not."""
     made = []
+    # Minutes that are given apart are those of one time, whatever the clock says meanwhile.
+    now = database.run("SELECT UTC_TIMESTAMP()")[0][0]
 
     def add(host, minutes_ago, requests=1):
         database.run(
             "INSERT INTO host_minute (minute, host, requests, errors, p50_microseconds, p99_microseconds, logins,"
-            " login_failures, uploads, upload_bytes, outbox_depth, free_bytes) VALUES (DATE_FORMAT(UTC_TIMESTAMP() -"
+            " login_failures, uploads, upload_bytes, outbox_depth, free_bytes) VALUES (DATE_FORMAT(%s -"
             " INTERVAL %s MINUTE, '%%Y-%%m-%%d %%H:%%i:00'), %s, %s, 1, 400, 12345678, 2, 3, 4, 5, 6, 7)",
-            minutes_ago, host, requests)
+            now, minutes_ago, host, requests)
         made.append(host)
 
     yield add

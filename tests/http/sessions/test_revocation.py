@@ -182,7 +182,8 @@ def session_of(token):
     return key(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["sid"])
 
 
-def test_a_storm_on_one_user_fails_no_request_and_leaves_the_truth(api, person, database, administrator, stack):
+def test_a_storm_on_one_user_fails_no_request_and_leaves_the_truth(api, person, database, administrator, stack,
+                                                                   members):
     storm = Storm(api, database, administrator, person)
     parts = [storm.log_in_and_out, storm.log_in_and_out, storm.refresh, storm.read, storm.patch, storm.type]
     with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
@@ -192,6 +193,8 @@ def test_a_storm_on_one_user_fails_no_request_and_leaves_the_truth(api, person, 
     assert {200, 401} <= {status for status, _ in storm.statuses}
     database.run("UPDATE organisation SET status = 'active' WHERE id = %s", key(person.organisation["id"]))
     database.run("UPDATE user SET status = 'active' WHERE id = %s", key(person.id))
+    # The job runner ends the sessions of whom it finds disabled.
+    members.await_jobs()
     assert "permissions    ok" in operator.run(stack, "check")
     truth = dict(database.run("SELECT id, ended_at IS NULL AND expires_at > UTC_TIMESTAMP(3) FROM session WHERE "
                               "user_id = %s",
