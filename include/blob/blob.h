@@ -130,7 +130,7 @@ struct blob_functions {
 };
 
 /*
- * Somebody who must hear from calls that take long. `tell` is called at each blob_writer_read(), while a scanner is
+ * Tells somebody that a long call is still at work. `tell` is called at each blob_writer_read(), while a scanner is
  * waited for (blob/scanner.h), and about once a second while a store elsewhere is; often more. It must not call the
  * store.
  */

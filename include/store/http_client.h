@@ -68,7 +68,7 @@ struct http_client_call {
     int64_t milliseconds;   /* for the whole call; connecting takes HTTP_CLIENT_CONNECT_MILLISECONDS at most */
     unsigned stall_seconds; /* the call also ends after so long without a byte in either direction; 0: not so */
     size_t answer_bytes;    /* a longer answer counts as none; 0: HTTP_CLIENT_ANSWER_BYTES_MAX */
-    /* Called about once a second for as long as the call lasts, and oftener; it must not call the client. NULL: none */
+    /* Called about once a second, or more often, while the call lasts; it must not call the client. NULL: none */
     void (*tick)(void *context);
     void *tick_context;
     /*

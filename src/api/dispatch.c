@@ -311,7 +311,6 @@ static struct error *serve(struct call *call)
     }
     log_context(call->request->request_id, NULL, NULL, call->route->operation);
     call->caller.operation = call->route->operation;
-    call->caller.permission = call->route->permission;
     if (call->route->admit != NULL && call->route->body_kind != BODY_NONE && !is_question(call))
         upload_bound_end(call->service, call->request);
     unsigned ids = read_ids(call, &match);

@@ -26,7 +26,7 @@
 #define BYTES_A_SECOND (16 * 1024 * 1024)
 /* A store elsewhere is asked for so many bytes at a time. */
 #define CHUNK_BYTES ((size_t)1024 * 1024)
-/* Who watches the store hears so often of a daemon that is waited for. */
+/* While the daemon works, whoever watches the store is told this often. */
 #define TELL_MICROSECONDS MICROSECONDS
 
 struct scanner {

@@ -95,6 +95,10 @@ class Cluster(Parts):
             return {}
         return dict(rows)
 
+    def changes(self):
+        """How often nodes have joined and left since the cluster began: one that is renewed leaves and joins."""
+        return int(self.databases[0].run("SHOW STATUS LIKE 'wsrep_cluster_conf_id'")[0][1])
+
     def is_whole(self):
         """Whether every node is synced with the others, and every host and address of the store takes requests."""
         states = [self.state(node) for node in self.nodes]

@@ -62,8 +62,8 @@ def renew_host(cluster, host):
     cluster.bring_back(host)
 
 
-def test_a_rolling_upgrade_fails_no_request(stack, cluster, people, full, figures):
-    share = 20000 // 6 if full else 150
+def roll(stack, cluster, people, share):
+    """Renews three hosts and three database nodes while people work; returns their load."""
     with Load(stack, people) as load:
         for host in ("h1", "h2", "h3"):
             load.await_more(share)
@@ -73,7 +73,18 @@ def test_a_rolling_upgrade_fails_no_request(stack, cluster, people, full, figure
             cluster.renew(node, signal.SIGTERM)
             cluster.await_whole()
         load.await_more(share)
-    check_load(load, "rolling upgrade: three hosts, then three database nodes", figures)
+    return load
+
+
+def test_a_rolling_upgrade_fails_no_request(stack, cluster, people, full, figures):
+    """Where the machine stood still so long that nodes have lost each other besides, requests may fail. That is no part
+    of an upgrade, so it begins anew."""
+    for _ in range(3):
+        before = cluster.changes()
+        load = roll(stack, cluster, people, 20000 // 6 if full else 150)
+        check_load(load, "rolling upgrade: three hosts, then three database nodes", figures)
+        if not load.failed() or cluster.changes() == before + 6:
+            break
     assert not load.failed(), load.figures()
 
 

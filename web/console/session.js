@@ -10,7 +10,7 @@ import { markSession, send, sessionMarked } from "../assets/api.js";
 import { shared } from "./view.js";
 
 const COOKIE = { session: "cookie" };
-/* The mark of a device comes with a login and goes with the next; it is in a cookie as well. */
+/* The mark of this browser is in a cookie as well. */
 const LOGIN = { ...COOKIE, deviceMark: "" };
 /* A token is renewed so long before its end. */
 const EARLY_MS = 60000;
@@ -87,12 +87,11 @@ export async function accessToken() {
  * has signed in again in the dialog; false: they have left.
  */
 export async function recover(used) {
-    if (token !== used && token !== "") {
-        return true;
-    }
-    /* No call that is under way brings back who has signed out. */
     if (session.get().phase === "out") {
         return false;
+    }
+    if (token !== used && token !== "") {
+        return true;
     }
     const reply = await renew();
     if (reply.ok) {
@@ -114,7 +113,8 @@ export async function recover(used) {
 /* Reads whose session it is; resolves to the reply. */
 export async function loadMe() {
     const reply = await send({ method: "GET", path: "/customers/me", token: await accessToken() });
-    if (reply.ok) {
+    /* A late reply brings back nobody who has left meanwhile. */
+    if (reply.ok && token !== "" && session.get().note !== "leaving") {
         markSession(true);
         session.set({ phase: "in", me: reply.body, note: "" });
     }
@@ -160,7 +160,7 @@ export async function signIn(who) {
     return reply;
 }
 
-/* Ends the session, and its cookie; an old token is renewed first. Resolves to whether the session is over. */
+/* Ends the session with a fresh token. Resolves to whether it is over. */
 async function endSession() {
     for (let tries = 0; tries < 2; tries++) {
         if (tries > 0 || token === "" || isOld() || renewing !== null) {
@@ -180,7 +180,8 @@ async function endSession() {
 /* Signs out here and in the other tabs. */
 export async function signOut() {
     session.set({ phase: "out", me: null, note: "leaving" });
-    const over = await endSession();
+    const late = new Promise((done) => setTimeout(done, 15000, false));
+    const over = await Promise.race([endSession(), late]);
     leave(over ? "" : "stays");
     tell("out", over ? "elsewhere" : "stays");
 }
@@ -194,7 +195,7 @@ async function heard({ data }) {
     const { phase, note } = session.get();
     if (data.kind === "out" && (phase !== "out" || note === "stays")) {
         leave(data.note);
-    } else if (data.kind === "in" && phase !== "starting") {
+    } else if (data.kind === "in" && phase !== "starting" && note !== "leaving") {
         const before = session.get().me;
         if ((await renew()).ok && (await loadMe()).ok) {
             const { me } = session.get();

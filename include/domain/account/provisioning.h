@@ -54,9 +54,9 @@ struct provisioning_limit {
  *
  * With `limit` (NULL: none) a NEW one is counted in the transaction that makes the rows, so no number of requests at
  * once makes more. What does not become an account in the end can be given back with throttle_give_back(). An address
- * that is TAKEN by another organisation is counted apart. When either count is used up, the outcome is LIMITED for a
- * free address and for one that is taken elsewhere: it does not tell them apart. An address that is taken within the
- * organisation is not counted, since its people may know of it.
+ * that is TAKEN by another organisation, or kept for a user who may go back to it, is counted apart. When either count
+ * is used up, the outcome is LIMITED for a free address and for one that is taken elsewhere: it does not tell them
+ * apart. An address of an account of the organisation itself is not counted, since its people may know of it.
  */
 struct error *provisioning_begin(struct database *database, struct arena *arena, struct organisation *organisation,
                                  struct user *user, struct provisioning_limit *limit,

@@ -26,8 +26,8 @@ struct error *authority_hold(struct service *service, struct arena *arena, const
                              const char *required, struct id target, struct caller *caller_out);
 
 /*
- * The same without a lock and outside of a transaction, for a caller whose request has taken long to come. A token
- * whose time has run out meanwhile was good when the request began, and stays so.
+ * As authority_hold(), but without a lock and outside of a transaction, for a caller whose request has taken long to
+ * come. A token whose time has run out meanwhile was good when the request began, and stays so.
  */
 struct error *authority_look_again(struct service *service, struct arena *arena, const struct caller *caller,
                                    const char *required, struct caller *caller_out);

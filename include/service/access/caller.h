@@ -21,10 +21,9 @@ struct caller {
     const char *client_address;
     const char *user_agent; /* as the client sent it; NULL: it did not */
     const char *request_id;
-    const char *operation;  /* of the route; NULL outside of requests */
-    const char *permission; /* that the route asks for; NULL: none */
-    const char *reason;     /* why internal staff look into another organisation; NULL: they do not say */
-    bool reason_required;   /* nobody of them may look there without a reason */
+    const char *operation; /* of the route; NULL outside of requests */
+    const char *reason;    /* why internal staff look into another organisation; NULL: they do not say */
+    bool reason_required;  /* nobody of them may look there without a reason */
 };
 
 /* The id of the caller's user; none on public paths. */

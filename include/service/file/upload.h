@@ -47,10 +47,11 @@ struct error *upload_admit(struct service *service, struct arena *arena, const s
  * Receives, checks and stores all files of the request, or none. *records_out points to *count_out records, in the
  * order in which they were sent. REQUEST_MALFORMED, REQUEST_INVALID with every failing path, TOO_LARGE (path file[n]),
  * FILE_DUPLICATE (member id), QUOTA_EXCEEDED, STORAGE_FULL, STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE; TOKEN_REVOKED or
- * PERMISSION when the body took more than a second and the caller may not upload any more. The bytes of a refused
- * upload are released before it returns.
+ * PERMISSION when the body took more than a second and the caller does not have `permission` any more. The bytes of a
+ * refused upload are released before it returns.
  */
 struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
-                             struct request *request, struct file_record **records_out, size_t *count_out);
+                             const char *permission, struct request *request, struct file_record **records_out,
+                             size_t *count_out);
 
 #endif

@@ -171,7 +171,8 @@ struct error *files_upload(struct call *call)
 {
     struct file_record *records;
     size_t count;
-    TRY(upload_receive(call->service, call->arena, &call->caller, call->request, &records, &count));
+    TRY(upload_receive(call->service, call->arena, &call->caller, call->route->permission, call->request, &records,
+                       &count));
     call->result = files_record_view(call, &records[0]);
     if (count == 1)
         return NULL;

@@ -52,8 +52,7 @@ static const struct schema_field user_fields[] = {
      .flags = SCHEMA_NULLABLE,
      .offset = offsetof(struct user_view, locked_until),
      .description = "While failed logins make the account wait: when the next one may be tried. The waits of known "
-                    "devices (deviceMark) "
-                    "are not in it."},
+                    "devices (deviceMark) are not in it."},
 };
 
 const struct schema user_view_schema = {.name = "User", SCHEMA_FIELDS(user_fields), .size = sizeof(struct user_view)};

@@ -142,7 +142,7 @@ static void print_restored(struct arena *arena, const struct restore_result *res
 {
     (void)printf("%s of %s is restored: %" PRId64 " rows, %" PRId64 " files of %s, every hash compared\n", result->path,
                  result->created_at, result->rows, result->files, ctl_bytes(arena, result->bytes));
-    (void)printf("everybody has to sign in again\n");
+    (void)printf("everybody has to sign in again, and all links to files have ended\n");
     if (result->lost > 0)
         (void)printf("%" PRId64 " files are without their bytes\n", result->lost);
 }

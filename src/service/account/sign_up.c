@@ -150,6 +150,10 @@ static struct error *make_at_provider(struct creation *creation, struct arena *a
         TRY(throttle_give_back(creation->service->database, arena, &creation->limit->key));
     if (outcome == PROVIDER_PASSWORD_REFUSED)
         return password_policy_refused(arena, "password");
+    if (creation->limit != NULL) {
+        const struct throttle_key taken = throttle_of_taken(&creation->limit->key);
+        TRY(throttle_take(creation->service->database, arena, &taken, creation->limit->most, &creation->limit->wait));
+    }
     return error_new(arena, ERROR_USER_EXISTS, "provider: %s", provider_outcome_text(outcome));
 }
 

@@ -359,23 +359,24 @@ struct error *upload_complete(struct upload *upload)
 }
 
 /* Receives the body. Whoever may not upload any more when a slow one has ended stores nothing. */
-static struct error *receive(struct upload *upload, struct request *request)
+static struct error *receive(struct upload *upload, const char *permission, struct request *request)
 {
     int64_t begun = clock_monotonic();
     TRY(upload_read(upload, request));
     if (clock_monotonic() - begun < SLOW_MICROSECONDS)
         return NULL;
     struct caller *now = arena_alloc(upload->arena, sizeof *now);
-    TRY(authority_look_again(upload->service, upload->arena, upload->caller, upload->caller->permission, now));
+    TRY(authority_look_again(upload->service, upload->arena, upload->caller, permission, now));
     upload->caller = now;
     return NULL;
 }
 
 struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
-                             struct request *request, struct file_record **records_out, size_t *count_out)
+                             const char *permission, struct request *request, struct file_record **records_out,
+                             size_t *count_out)
 {
     struct upload *upload = upload_new(service, arena, caller);
-    struct error *error = receive(upload, request);
+    struct error *error = receive(upload, permission, request);
     if (error != NULL)
         return release_bytes(upload, error);
     TRY(upload_complete(upload));

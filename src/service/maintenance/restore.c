@@ -156,11 +156,12 @@ static struct error *load_rows(struct restore *restore)
     (void)fclose(text);
     TRY(error);
     restore->result->rows = (int64_t)rows;
+    /* Workers may serve meanwhile: no session that was ended and no link that was revoked may be back. */
     TRY(session_end_everyones(restore->database, restore->arena));
+    TRY(link_key_delete_all(restore->database, restore->arena));
     TRY(migrate(restore->database, restore->arena, restore->options->sql, NULL, NULL));
     TRY(known_device_forget_everyones(restore->database, restore->arena));
     TRY(file_link_delete_all(restore->database, restore->arena));
-    TRY(link_key_delete_all(restore->database, restore->arena));
     return session_renew_stamps(restore->database, restore->arena);
 }
 

@@ -11,6 +11,7 @@ import pytest
 
 from support import mail, members as team
 from support.accounts import fresh_email, fresh_password, invitation
+from support.database import key
 from support.members import USERS
 from support.stack import wait_until
 
@@ -389,3 +390,24 @@ def test_no_password_and_no_code_is_in_the_trail(scene, database):
         assert details is not None
         assert not [secret for secret in scene.accounts.secrets if secret in row[0]]
         assert not re.search(rf"\b{code}\b", json.dumps(details))
+
+
+def test_a_try_within_a_wait_leaves_no_row(api, database, members, owner):
+    """It is refused unseen. If it left one, anybody could fill the trail at no cost."""
+    member = members.active(owner)
+    query = "SELECT details FROM audit WHERE action = 'user.loginFailed' AND user_id = %s"
+
+    def guess(password, **arguments):
+        api.post("/customers/login", json={"username": member.email, "password": password}, **arguments)
+
+    def codes():
+        return [json.loads(details)["code"] for details, in database.run(query, key(member.id))]
+
+    members.fail_logins(member.email, 5)
+    database.lengthen_waits()
+    for password in ("not the password", member.password, "nor is this one"):
+        guess(password, status=429, code="rate.limited")
+    assert codes() == ["auth.credentials"] * 5
+    database.lift_throttles()
+    guess("not the password", status=401, code="auth.credentials")
+    assert codes() == ["auth.credentials"] * 6

@@ -468,7 +468,7 @@ def test_whoever_may_not_upload_at_the_end_of_a_slow_body_stores_nothing(stack, 
     values, form = upload_of(stack, person, 2)
     with system.worker(stack) as worker, worker.connect(60) as connection:
         connection.send(begin() + stream(PARAMS, pairs(values)) + record(STDIN, form[:RATE]))
-        time.sleep(1.2)
+        time.sleep(3)
         owner.patch(f"/customers/organisations/users/{person.id}", json=change, status=200)
         connection.send(stream(STDIN, form[RATE:]))
         answer = connection.answer()

@@ -11,7 +11,6 @@ import pytest
 from support import parallel
 from support.accounts import fresh_email, fresh_password
 from support.client import Api, anonymous, failing
-from support.database import key
 from support.members import retry_after, works
 
 FREE = 5
@@ -148,23 +147,6 @@ def test_tries_within_the_wait_neither_count_nor_lengthen_it(api, members, membe
     # Those tries have not counted for the address either: 5 + 1 + 25 would be too many.
     guess(api, member.email, status=401)
     assert members.database.waits() == [4]
-
-
-def test_a_try_within_a_wait_leaves_no_row_in_the_trail(api, database, members, member, let_waits_end):
-    def rows():
-        found = database.run("SELECT details FROM audit WHERE action = 'user.loginFailed' AND user_id = %s",
-                             key(member.id))
-        return [details for details, in found]
-
-    members.fail_logins(member.email, FREE)
-    assert rows() == ['{"code":"auth.credentials"}'] * FREE
-    database.lengthen_waits()
-    for password in (WRONG, member.password, WRONG):
-        guess(api, member.email, password, status=429, code="rate.limited")
-    assert len(rows()) == FREE
-    let_waits_end()
-    guess(api, member.email, status=401, code="auth.credentials")
-    assert len(rows()) == FREE + 1
 
 
 def test_a_success_starts_afresh(api, members, member, let_waits_end):

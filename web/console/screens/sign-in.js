@@ -183,7 +183,7 @@ function Note({ note }) {
         <${Button} icon="signOut" label=${t("Sign out")} onPress=${() => signOut()} /></${Notice}>`;
 }
 
-/* While the session is being ended there is no form: signing out would end the new one. */
+/* While one session is being ended, no other begins. */
 export function SignIn({ note }) {
     const { name, support } = useShared(brand);
     const [step, setStep] = useState("");

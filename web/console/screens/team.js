@@ -60,7 +60,7 @@ function actionsOf(person) {
     return [
         { label: t("Details and rights"), icon: "info", href: link(["team", person.id]) },
         waits && { label: t("Send the e-mail again"), icon: "mail", onPress: () => resend(person) },
-        /* The record does not tell of the wait of a browser in which the person has signed in before. */
+        /* The record does not tell of the waits of known browsers. */
         (active || isLocked(person)) && { label: t("End the wait"), icon: "refresh", onPress: () => unlock(person) },
         active && { label: t("Disable"), icon: "pause", onPress: () => disable(person) },
         person.status === "disabled" && { label: t("Let sign in again"), icon: "check", onPress: () => enable(person) },

@@ -337,10 +337,10 @@ static void so_many_are_made_in_an_hour(void **state)
         struct scene *scene = scene_new(arena);
         struct caller *caller = given_maker(scene, &makers[m]);
         sql(scene->database, arena, "DELETE FROM throttle");
-        scene->configuration.limits.accounts_per_hour = makers[m].customer ? 1 : 2;
-        scene->configuration.limits.customers_per_hour = makers[m].customer ? 2 : 1;
+        scene->configuration.limits.accounts_per_hour = makers[m].customer ? 1 : 3;
+        scene->configuration.limits.customers_per_hour = makers[m].customer ? 3 : 1;
         expect_ok(makers[m].make(scene, caller, "one@example.com", NULL));
-        /* What is taken, or what the provider refuses, is not counted. */
+        /* What is taken, here or at the provider, leaves as many. */
         expect_error(makers[m].make(scene, caller, "one@example.com", NULL), ERROR_USER_EXISTS);
         struct provider_account foreign = {.kind = PROVIDER_CONFIRMED_ALREADY,
                                            .user_id = id_new(),
@@ -352,6 +352,9 @@ static void so_many_are_made_in_an_hour(void **state)
         expect_ok(provider_create(scene->faulty.inner, arena, &foreign, &subject, &outcome));
         expect_error(makers[m].make(scene, caller, EMAIL, NULL), ERROR_USER_EXISTS);
         expect_ok(makers[m].make(scene, caller, "two@example.com", NULL));
+        assert_int_equal(sql_integer(scene->database, arena, "SELECT SUM(failures) FROM throttle"),
+                         makers[m].customer ? 4 : 3);
+        expect_ok(makers[m].make(scene, caller, "another@example.com", NULL));
         scene_fault(scene, FAULT_NONE, 0);
         struct error *error = makers[m].make(scene, caller, "three@example.com", NULL);
         expect_error(error, ERROR_RATE_LIMITED);

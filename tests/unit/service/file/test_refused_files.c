@@ -272,7 +272,7 @@ static struct error *upload(struct stage *stage, struct arena *arena)
     struct file_record *records = NULL;
     size_t count = 0;
     request_of(arena, &source, parameters, &request);
-    TRY(upload_receive(SERVICE(stage), arena, stage->owner, &request, &records, &count));
+    TRY(upload_receive(SERVICE(stage), arena, stage->owner, "cus:file:w", &request, &records, &count));
     assert_int_equal(count, 2);
     return NULL;
 }

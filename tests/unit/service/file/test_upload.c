@@ -60,7 +60,8 @@ static struct error *receive_from(struct scene *scene, struct fake_source source
     source.parameters = parameters;
     struct request_source from = fake_request_source(&source);
     request_init(&request, arena, &from, "");
-    return upload_receive(&scene->keep->service, arena, &scene->caller, &request, &scene->records, &scene->count);
+    return upload_receive(&scene->keep->service, arena, &scene->caller, "cus:file:w", &request, &scene->records,
+                          &scene->count);
 }
 
 static struct error *receive(struct scene *scene, const char *body)
