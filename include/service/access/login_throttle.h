@@ -24,18 +24,19 @@ struct login_throttle {
     struct throttle_key address;
     bool has_account;
     bool has_address; /* the web server gave the client's address */
-    int64_t began;    /* clock_monotonic() */
+    int64_t began;    /* clock_monotonic(), before anything was looked up for the try */
 };
 
 /*
- * Microseconds. A failed try at a code or a refresh token is answered at a whole number of these steps after
- * login_throttle_of_code(). So nobody outside sees a difference that is small beside a step.
+ * Microseconds. A try that is refused within a wait, and a failed try at a code or a refresh token, are answered at a
+ * whole number of these steps after it began. So nobody outside sees a difference that is small beside a step.
  */
 #define LOGIN_THROTTLE_STEP 5000
 
 /*
  * The keys under which a try at the password of `user` is counted; `user` NULL: nobody has the name `username`. From a
- * device that the user has signed in on before it is counted for that device; `device` all zeros: from no such.
+ * device that the user has signed in on before it is counted for that device; `device` all zeros: from no such. Its
+ * time counts from here; where the user was looked up for the try, set `began` to the time before that.
  */
 struct login_throttle login_throttle_of_password(struct arena *arena, const struct caller *caller,
                                                  const struct user *user, const char *username, struct id device);
@@ -49,7 +50,7 @@ struct login_throttle login_throttle_of_code(const struct caller *caller);
 /* Makes the error RATE_LIMITED with Retry-After, `wait` seconds, and counts it as `metric`. */
 struct error *login_throttle_refuse(struct arena *arena, unsigned wait, enum metric metric);
 
-/* Call it before the try. RATE_LIMITED while a wait runs. */
+/* Call it before the try. RATE_LIMITED while a wait runs, at the next whole LOGIN_THROTTLE_STEP. */
 struct error *login_throttle_check(struct service *service, struct arena *arena, const struct login_throttle *throttle);
 
 /*

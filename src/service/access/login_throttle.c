@@ -46,6 +46,18 @@ static struct error *refuse(struct arena *arena, unsigned wait, bool by_address)
     return login_throttle_refuse(arena, wait, by_address ? METRIC_THROTTLED_ADDRESS : METRIC_THROTTLED_ACCOUNT);
 }
 
+/*
+ * For a name that somebody has, the database takes some hundredths of a millisecond more, although the statements are
+ * the same. So a try that is refused within a wait, and a failed try at a code, wait for the next whole step. A wrong
+ * password needs no such wait: the time that its hash takes varies by more than that.
+ */
+static void wait_for_step(int64_t began)
+{
+    int64_t left = LOGIN_THROTTLE_STEP - (clock_monotonic() - began) % LOGIN_THROTTLE_STEP;
+    struct timespec pause = {.tv_nsec = (long)left * 1000};
+    (void)nanosleep(&pause, NULL);
+}
+
 struct error *login_throttle_check(struct service *service, struct arena *arena, const struct login_throttle *throttle)
 {
     const struct throttle_key keys[] = {throttle->address, throttle->account};
@@ -58,19 +70,8 @@ struct error *login_throttle_check(struct service *service, struct arena *arena,
         TRY(throttle_check(service->database, arena, &throttle->account, &waits[1]));
     if (waits[0] == 0 && waits[1] == 0)
         return NULL;
+    wait_for_step(throttle->began);
     return refuse(arena, waits[0] != 0 ? waits[0] : waits[1], waits[0] != 0);
-}
-
-/*
- * For a name that somebody has, the database takes some hundredths of a millisecond more, although the statements are
- * the same. So a failed try at a code waits for the next whole step. A password needs no such wait: the time that its
- * hash takes varies by more than that.
- */
-static void wait_for_step(int64_t began)
-{
-    int64_t left = LOGIN_THROTTLE_STEP - (clock_monotonic() - began) % LOGIN_THROTTLE_STEP;
-    struct timespec pause = {.tv_nsec = (long)left * 1000};
-    (void)nanosleep(&pause, NULL);
 }
 
 struct error *login_throttle_failed(struct service *service, struct arena *arena, const struct login_throttle *throttle,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "domain/account/password_policy.h"
@@ -223,10 +224,12 @@ struct error *sign_in_with_password(struct service *service, struct arena *arena
 {
     struct user *user = NULL;
     struct id device = {{0}};
+    int64_t began = clock_monotonic();
     TRY(user_find_by_username(service->database, arena, login->username, &user));
     if (login->device_mark != NULL)
         TRY(known_device_find(service->database, arena, user == NULL ? device : user->id, login->device_mark, &device));
     struct login_throttle throttle = login_throttle_of_password(arena, caller, user, login->username, device);
+    throttle.began = began;
     /* A try within a wait is not checked and leaves no row: anybody could fill the trail at no cost. */
     TRY(login_throttle_check(service, arena, &throttle));
     struct error *error = log_in(service, arena, login, user, &throttle, tokens_out);

@@ -53,6 +53,7 @@ REASONS_OF_VALUES = {
     ("name", "mismatch"): "the ending does not fit the type of the bytes",
     ("organisation.name", "format"): "nothing that can be seen; a pattern does not know which letters there are",
     ("password", "common"): "the list of common passwords is in no schema",
+    ("password", "length"): "the least length is a setting of the installation",
     ("password", "mismatch"): "the current password is another one",
     ("password", "personal"): "the name of the organisation is in no request",
     ("roles", "unknown"): "a text of the right form, which is the id of no role",
