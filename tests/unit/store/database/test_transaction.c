@@ -271,7 +271,7 @@ static const struct statement waiting = {"SELECT 1 FROM information_schema.innod
 static void wait_for_the_child(struct collision *collision, struct arena *arena)
 {
     struct rows *rows = NULL;
-    for (int tries = 0; tries < 100 && (rows == NULL || rows->count == 0); tries++) {
+    for (int tries = 0; tries < 300 && (rows == NULL || rows->count == 0); tries++) {
         (void)usleep(150000);
         help_none(database_query(collision->watcher, arena, &waiting, NO_VALUES, &rows));
     }
