@@ -35,8 +35,8 @@ struct login_throttle {
 
 /*
  * The keys under which a try at the password of `user` is counted; `user` NULL: nobody has the name `username`. From a
- * device that the user has signed in on before it is counted for that device; `device` all zeros: from no such. Its
- * time counts from here; where the user was looked up for the try, set `began` to the time before that.
+ * device that the user has signed in on before it is counted for that device; `device` all zeros: from no such. The
+ * time of the try counts from here. A caller that has looked the user up for the try sets `began` to the time before.
  */
 struct login_throttle login_throttle_of_password(struct arena *arena, const struct caller *caller,
                                                  const struct user *user, const char *username, struct id device);

@@ -230,7 +230,7 @@ struct error *sign_in_with_password(struct service *service, struct arena *arena
         TRY(known_device_find(service->database, arena, user == NULL ? device : user->id, login->device_mark, &device));
     struct login_throttle throttle = login_throttle_of_password(arena, caller, user, login->username, device);
     throttle.began = began;
-    /* A try within a wait is not checked and leaves no row: anybody could fill the trail at no cost. */
+    /* A try within a wait is not checked and leaves no row, since anybody could fill the trail with such rows. */
     TRY(login_throttle_check(service, arena, &throttle));
     struct error *error = log_in(service, arena, login, user, &throttle, tokens_out);
     if (error != NULL && error->code == ERROR_CREDENTIALS)

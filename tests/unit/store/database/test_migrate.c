@@ -266,6 +266,7 @@ static void several_processes_migrate_one_after_the_other(void **state)
 {
     struct place place = place_new(state);
     struct rows *rows;
+    pid_t children[4];
     int status, failed = 0;
     put(&place, "001-first.sql",
         "CREATE TABLE t (word VARCHAR(20));\nINSERT INTO t VALUES ('a');\n"
@@ -273,13 +274,13 @@ static void several_processes_migrate_one_after_the_other(void **state)
     put(&place, "002-next.sql", "INSERT INTO t VALUES ('c')");
     database_close(place.database);
     for (int i = 0; i < 4; i++) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0)
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0)
             _exit(run(&place) == NULL ? 0 : 1);
     }
     for (int i = 0; i < 4; i++) {
-        assert_true(wait(&status) > 0);
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
         failed += status != 0;
     }
     assert_int_equal(failed, 0);

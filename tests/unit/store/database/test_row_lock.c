@@ -198,17 +198,18 @@ static void processes_do_one_after_the_other_what_is_done_under_a_lock(void **st
 {
     struct pair pair = pair_new(state);
     struct rows *rows;
+    pid_t children[PROCESSES];
     int status;
     help_insert(pair.one, pair.arena, id_new(), "sum");
     help_none(database_change(pair.one, pair.arena, &write_amount, VALUES(database_integer(0)), NULL));
     for (int i = 0; i < PROCESSES; i++) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0)
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0)
             add_in_child(pair.arena);
     }
     for (int i = 0; i < PROCESSES; i++) {
-        assert_true(wait(&status) > 0);
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
         assert_int_equal(status, 0);
     }
     help_none(database_query(pair.one, pair.arena, &read_amount, NO_VALUES, &rows));

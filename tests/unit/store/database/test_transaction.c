@@ -353,14 +353,15 @@ static void colliding_writers_get_through_without_a_double_effect(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = help_database(arena);
     struct rows *rows;
+    pid_t children[WRITERS];
     int pipe_ends[2], done, succeeded = 0, status;
     help_none(help_insert_new(database, arena, "a", NULL));
     help_none(help_insert_new(database, arena, "b", NULL));
     assert_int_equal(pipe(pipe_ends), 0);
     for (int writer = 0; writer < WRITERS; writer++) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0)
+        children[writer] = fork();
+        assert_true(children[writer] >= 0);
+        if (children[writer] == 0)
             write_pairs(writer, pipe_ends[1]);
     }
     (void)close(pipe_ends[1]);
@@ -368,7 +369,7 @@ static void colliding_writers_get_through_without_a_double_effect(void **state)
         succeeded += done;
     (void)close(pipe_ends[0]);
     for (int writer = 0; writer < WRITERS; writer++) {
-        assert_true(wait(&status) > 0);
+        assert_int_equal(waitpid(children[writer], &status, 0), children[writer]);
         assert_int_equal(status, 0);
     }
     assert_in_range(succeeded, WRITERS * ROUNDS * 95 / 100, WRITERS * ROUNDS);
