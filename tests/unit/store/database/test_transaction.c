@@ -240,7 +240,7 @@ static void hear(const struct pipes *pipes)
     assert_int_equal(read(pipes->in, &byte, 1), 1);
 }
 
-/* Takes row b, then row a, which the parent has; with more changed rows, so that the parent is the victim. */
+/* Takes row b, then row a, once the parent has it; with more changed rows, so that the parent is the victim. */
 static void collide(const struct pipes *pipes)
 {
     struct arena *arena = arena_new();
@@ -251,6 +251,7 @@ static void collide(const struct pipes *pipes)
     help_execute(database, arena, "INSERT INTO numbered (word) SELECT 'x' FROM seq_1_to_100");
     help_none(add(database, arena, "b"));
     tell(pipes);
+    hear(pipes);
     help_none(add(database, arena, "a"));
     help_execute(database, arena, "COMMIT");
     _exit(0);
@@ -284,6 +285,7 @@ static struct error *meet(struct database *database, struct arena *arena, void *
     bool first = collision->runs++ == 0;
     TRY(add(database, arena, "a"));
     if (first) {
+        tell(&collision->pipes);
         hear(&collision->pipes);
         wait_for_the_child(collision, arena);
     }
@@ -296,22 +298,23 @@ static void a_deadlock_is_tried_again_as_a_whole(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = help_database(arena);
     struct rows *rows;
-    int ends[2], status;
+    int ends[4], status; /* of the pipe to the parent, and of the one to the child */
     help_none(help_insert_new(database, arena, "a", NULL));
     help_none(help_insert_new(database, arena, "b", NULL));
-    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(pipe(ends) + pipe(ends + 2), 0);
     struct database_options options = help_options();
-    struct collision collision = {.pipes = {.in = ends[0], .out = ends[1]}, .watcher = help_open(arena, &options)};
+    struct pipes of_child = {.in = ends[2], .out = ends[1]};
+    struct collision collision = {.pipes = {.in = ends[0], .out = ends[3]}, .watcher = help_open(arena, &options)};
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        collide(&collision.pipes);
+        collide(&of_child);
     help_none(database_transaction(database, arena, meet, &collision, NULL));
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_int_equal(collision.runs, 2);
-    (void)close(ends[0]);
-    (void)close(ends[1]);
+    for (int end = 0; end < 4; end++)
+        (void)close(ends[end]);
     help_none(database_query(database, arena, &sum_amount, NO_VALUES, &rows));
     assert_int_equal(rows_integer(rows, 0, 0), 4);
 }
