@@ -109,7 +109,7 @@ static struct database_options options_of(const char *name)
     return (struct database_options){.socket = server.socket,
                                      .name = name,
                                      .user = "root",
-                                     .connect_timeout_seconds = 2,
+                                     .connect_timeout_seconds = 20, /* a busy machine may be slow to answer */
                                      .query_timeout_seconds = 5};
 }
 
@@ -187,6 +187,7 @@ static void expect_none(const struct error *error, const char *what)
 static void create(const char *name)
 {
     struct database_options options = options_of(NULL);
+    options.query_timeout_seconds = 0;
     struct database *database = database_new(&options);
     struct arena *arena = arena_new();
     expect_none(migrate_create_database(database, arena, name), "creating a database:");
@@ -237,7 +238,10 @@ struct database *support_database_new(void)
 struct database *support_database_worker(void)
 {
     struct database_options options = support_database_options();
+    const unsigned query_timeout_seconds = options.query_timeout_seconds;
+    options.query_timeout_seconds = 0;
     struct database *administrator = database_new(&options);
+    options.query_timeout_seconds = query_timeout_seconds;
     struct arena *arena = arena_new();
     struct secret password = secret_copy(server.arena, "worker", strlen("worker"));
     expect_none(migrate_account(administrator, arena, "support_worker", "localhost", password), "making an account:");
@@ -280,6 +284,7 @@ struct database_options support_database_empty(const char *name)
 {
     start();
     struct database_options options = options_of(NULL);
+    options.query_timeout_seconds = 0;
     struct database *database = database_new(&options);
     struct arena *arena = arena_new();
     execute(database, arena, arena_format(arena, "DROP DATABASE IF EXISTS `%s`", name));

@@ -11,7 +11,7 @@ import pytest
 
 from support import files, samples
 from support.files import blob, flip
-from support.programs import operator, system
+from support.programs import crash, operator, system
 from support.stack import wait_until
 
 LARGE = 70 * 1024 * 1024
@@ -87,6 +87,7 @@ def test_a_store_that_hangs_is_an_error_in_time_and_nothing_is_kept(keeper, stac
     with system.worker(stack, files_s3_timeout_seconds=5) as worker:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
+        assert crash.stand_still(pids)
         try:
             began = time.monotonic()
             sent = files.send_to(worker, stack, keeper, files.form(b"never stored", "hangs.bin"), timeout=PATIENCE)

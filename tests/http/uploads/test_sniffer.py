@@ -47,6 +47,12 @@ def ended(pid):
         return True
 
 
+def stop(sniffer):
+    """It stands still on return: until the signal is taken, it may take one question more."""
+    os.kill(sniffer, signal.SIGSTOP)
+    assert crash.stand_still([sniffer])
+
+
 PIDFD_GETFD = 438
 
 
@@ -116,7 +122,7 @@ def test_a_sniffer_killed_at_work_costs_one_upload(stack, keeper, logs):
     mark = logs.mark()
     with system.worker(stack) as worker:
         _, sniffer = sniffer_of(worker.process.pid)
-        os.kill(sniffer, signal.SIGSTOP)
+        stop(sniffer)
         answers = []
         upload = threading.Thread(
             target=lambda: answers.append(send(worker, stack, keeper, samples.noise(20_000))))
@@ -133,7 +139,7 @@ def test_a_sniffer_killed_at_work_costs_one_upload(stack, keeper, logs):
 def test_a_sniffer_that_hangs_costs_one_upload(stack, keeper):
     with system.worker(stack) as worker:
         _, sniffer = sniffer_of(worker.process.pid)
-        os.kill(sniffer, signal.SIGSTOP)
+        stop(sniffer)
         answer = send(worker, stack, keeper, samples.noise(100))
         assert (answer.status, json.loads(answer.body)["code"]) == (500, "internal")
         wait_until(lambda: ended(sniffer), 20, "the sniffer to be ended")

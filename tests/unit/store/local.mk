@@ -50,6 +50,7 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/database/test_node.c \
 	tests/unit/store/database/test_row_lock.c \
 	tests/unit/store/database/test_sql_split.c \
+	tests/unit/store/database/test_conflict.c \
 	tests/unit/store/database/test_transaction.c \
 	tests/unit/store/test_http_client.c \
 	tests/unit/store/test_http_client_faults.c

@@ -17,6 +17,7 @@
     X(node)                                                                                                            \
     X(connect)                                                                                                         \
     X(cut)                                                                                                             \
+    X(conflict)                                                                                                        \
     X(transaction)                                                                                                     \
     X(row_lock)                                                                                                        \
     X(migrate)                                                                                                         \

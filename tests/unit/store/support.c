@@ -3,6 +3,7 @@
 #include "store/support.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "harness.h"
@@ -65,8 +66,11 @@ struct database *help_database(struct arena *arena)
 {
     struct database_options options = help_options();
     struct database *database = help_open(arena, &options);
+    options.query_timeout_seconds = 0; /* the disk may be busy, and the row of a case before be locked for a while */
+    struct database *preparing = help_open(arena, &options);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        help_execute(database, arena, tables[i]);
+        help_execute(preparing, arena, tables[i]);
+    database_close(preparing);
     return database;
 }
 
@@ -103,11 +107,15 @@ int64_t help_connection(struct database *database, struct arena *arena)
     return rows_integer(rows, 0, 0);
 }
 
+static const struct statement find_connection = {"SELECT id FROM information_schema.processlist WHERE id = ?"};
+
 void help_kill(struct arena *arena, int64_t connection)
 {
     struct database_options options = help_options();
     struct database *killer = help_open(arena, &options);
     help_execute(killer, arena, arena_format(arena, "KILL CONNECTION %lld", (long long)connection));
+    for (struct rows *rows = NULL; rows == NULL || rows->count > 0; (void)usleep(10000))
+        help_none(database_query(killer, arena, &find_connection, VALUES(database_integer(connection)), &rows));
 }
 
 /* mysql_stmt_close() frees the handle too; a bare COM_STMT_CLOSE takes the client's own command function. */

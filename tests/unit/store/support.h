@@ -42,7 +42,7 @@ int64_t help_count(struct arena *arena);
 /* The connection's number on the server. */
 int64_t help_connection(struct database *database, struct arena *arena);
 
-/* Ends a connection from another one, as an administrator would. */
+/* Ends a connection from another one, as an administrator would; it and its locks are gone on return. */
 void help_kill(struct arena *arena, int64_t connection);
 
 /* Lets the server forget a prepared statement that the client still holds. */

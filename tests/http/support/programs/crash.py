@@ -130,7 +130,7 @@ def stand_still(pids):
     """Waits until every thread of the processes is stopped: the signal is one thread's to take, and the others follow.
     False when a process has ended, which leaves no thread or a dead one."""
     for pid in pids:
-        states = wait_until(lambda pid=pid: is_still(pid), 60, "the job runner to stand still")
+        states = wait_until(lambda pid=pid: is_still(pid), 60, "a process to stand still")
         if states != {"T"}:
             return False
     return True

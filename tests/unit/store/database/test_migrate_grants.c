@@ -95,18 +95,18 @@ static void a_grant_takes_away_what_it_does_not_give(void **state)
     }
 }
 
-/* Works until the pipe is closed; exits with 1 when it was refused once. */
-static void work_on(const struct database_options *options, int end)
+/* Works until the pipe is closed, and tells once it does; exits with 1 when it was refused once. */
+static void work_on(const struct database_options *options, int end, int told)
 {
     static const char work[] = "UPDATE counter SET version = version + 1";
     struct arena *arena = arena_new();
     struct database *database = database_new(options);
     bool refused = false;
-    int rounds = 0;
     (void)fcntl(end, F_SETFL, O_NONBLOCK);
-    for (char byte; read(end, &byte, 1) != 0; rounds++)
+    bool heard = false;
+    for (char byte = 'x'; read(end, &byte, 1) != 0; heard = heard || write(told, &byte, 1) == 1)
         refused |= database_execute(database, arena, work, strlen(work)) != NULL;
-    _exit(refused || rounds == 0);
+    _exit(refused || !heard);
 }
 
 static void a_grant_made_again_refuses_nobody_meanwhile(void **state)
@@ -114,25 +114,30 @@ static void a_grant_made_again_refuses_nobody_meanwhile(void **state)
     static const struct grant narrow[] = {{"counter", "SELECT, UPDATE (version)"}};
     struct place place = place_new(state);
     struct secret password = secret_of("n");
-    int ends[2], status;
+    int ends[2], told[2], status;
+    char byte;
     help_execute(place.database, place.arena, "CREATE TABLE counter (version INT, roles TEXT)");
     help_execute(place.database, place.arena, "INSERT INTO counter VALUES (0, '')");
     help_none(migrate_account(place.database, place.arena, "narrowed", "localhost", password));
     help_none(migrate_grant(place.database, place.arena, "migrations", "narrowed", "localhost", narrow, 1));
     struct database_options options = options_of("narrowed", password);
-    assert_int_equal(pipe(ends), 0);
+    options.query_timeout_seconds = 60;
+    assert_int_equal(pipe(ends) + pipe(told), 0);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         (void)close(ends[1]);
-        work_on(&options, ends[0]);
+        work_on(&options, ends[0], told[1]);
     }
+    (void)close(told[1]);
+    assert_int_equal(read(told[0], &byte, 1), 1);
     for (int again = 0; again < 100; again++)
         help_none(migrate_grant(place.database, place.arena, "migrations", "narrowed", "localhost", narrow, 1));
     (void)close(ends[1]);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     (void)close(ends[0]);
+    (void)close(told[0]);
 }
 
 /* Rights as people give them by hand: all of them, on the name without escapes, to an account with an @ in its name. */

@@ -117,7 +117,7 @@ static void the_lock_of_a_connection_that_ended_is_free_at_once(void **state)
     struct pair pair = pair_new(state);
     assert_true(take(&pair, true, 0));
     help_kill(pair.arena, help_connection(pair.one, pair.arena));
-    assert_true(take(&pair, false, 2000));
+    assert_true(take(&pair, false, 20000));
     assert_false(renew(&pair));
     row_lock_release(pair.one, pair.arena, &pair.ones);
     assert_false(take(&pair, true, 0));
@@ -156,7 +156,7 @@ static void a_tied_lock_lasts_as_long_as_its_connection(void **state)
     pass_time(&pair);
     assert_false(take(&pair, false, 300));
     help_kill(pair.arena, help_connection(pair.one, pair.arena));
-    assert_true(take(&pair, false, 2000));
+    assert_true(take(&pair, false, 20000));
 }
 
 /* The first look may come just before the holder's renewal. */
@@ -168,7 +168,7 @@ static void a_tied_lock_on_another_node_is_taken_after_two_looks(void **state)
     move_away(&pair);
     pass_time_there(&pair);
     assert_false(take(&pair, false, 0));
-    assert_true(take(&pair, false, 2000));
+    assert_true(take(&pair, false, 20000));
 }
 
 static const struct statement read_amount = {"SELECT amount FROM sample"};
@@ -183,7 +183,7 @@ static _Noreturn void add_in_child(struct arena *arena)
     for (int round = 0; round < ROUNDS; round++) {
         struct rows *rows;
         bool held = false;
-        if (row_lock_take(database, arena, &lock, 30, 20000, &held) != NULL || !held ||
+        if (row_lock_take(database, arena, &lock, 30, 120000, &held) != NULL || !held ||
             database_query(database, arena, &read_amount, NO_VALUES, &rows) != NULL ||
             database_change(database, arena, &write_amount, VALUES(database_integer(rows_integer(rows, 0, 0) + 1)),
                             NULL) != NULL)
