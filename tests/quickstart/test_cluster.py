@@ -25,7 +25,7 @@ def start(quickstart):
 
 def ask_host(host, path, headers=None):
     """Status, headers and body of a GET at one host."""
-    connection = http.client.HTTPConnection(host["baseUrl"].split("//")[1], timeout=10)
+    connection = http.client.HTTPConnection(host["baseUrl"].split("//")[1], timeout=60)
     try:
         connection.request("GET", path, headers=headers or {})
         reply = connection.getresponse()

@@ -19,7 +19,7 @@ SERVERS = {"nginx": {"workers", "login", "uploads", "jobs", "mariadb", "nginx", 
 
 def ask(quickstart, method, path, body=None, token=None):
     """Status and parsed reply; status 0 when there is none."""
-    connection = http.client.HTTPConnection("127.0.0.1", quickstart.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", quickstart.port, timeout=60)
     try:
         connection.request(method, path, body and json.dumps(body),
                            {**({"Content-Type": "application/json"} if body else {}),

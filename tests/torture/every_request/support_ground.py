@@ -47,7 +47,7 @@ class Ground:
         if body is not None:
             sent, content_type = json.dumps(body).encode(), "application/json"
         try:
-            answer = self.pool.call(method, path, body=sent, content_type=content_type, timeout=10,
+            answer = self.pool.call(method, path, body=sent, content_type=content_type, timeout=60,
                                     **{"token": self.token, **more})
         except OSError:
             if self.pool.living():
