@@ -20,6 +20,7 @@ from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
 from support.connections import ask  # noqa: E402
 from support.database import Database  # noqa: E402
+from support.days import one_day  # noqa: E402, F401
 from support.logs import Logs  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.members import Members  # noqa: E402

@@ -15,12 +15,9 @@ from support.accounts import Account, fresh_email, fresh_password, invitation
 from support.client import failing
 from support.database import key
 from support.members import USERS, works
-from support.stack import wait_until
 
 HEADERS = {"from", "to", "subject", "date", "message-id", "mime-version", "content-type", "auto-submitted"}
 MAILS_A_DAY = 5
-# What counts the mails of a day begins no later than this before the next one.
-END_OF_DAY_SECONDS = 120
 HOSTILE = [
     "Bob\r\nBcc: spy@example.com", "Bob\nX-Evil: 1", "Bob\rX-Evil: 1", "Bob\r\n\r\n<h1>body</h1>",
     "Bob\u0000", "Bob\u2028Bcc: spy@example.com", "Bob\u2029X-Evil: 1", "Bob\u0085Bcc: spy@example.com",
@@ -180,14 +177,6 @@ def test_a_refused_change_tells_nobody(api, members, member):
 
 
 # ---- how many -------------------------------------------------------------------------------------------
-
-
-@pytest.fixture()
-def one_day(database):
-    """The day, by the database's clock, does not end meanwhile."""
-    wait_until(
-        lambda: database.run("SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), UTC_DATE() + INTERVAL 1 DAY) > %s",
-                             END_OF_DAY_SECONDS)[0][0], 2 * END_OF_DAY_SECONDS, "the next day", 1)
 
 
 def ask(members, path, account, times):

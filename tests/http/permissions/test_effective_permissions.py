@@ -69,6 +69,7 @@ def test_the_list_and_authorise_tell_the_same(database, boss, member, role):
         assert {(one["source"], one["permission"]) for one in answer["grantedBy"]} == expected
 
 
+@pytest.mark.usefixtures("one_day")
 def test_a_pattern_was_used_when_something_that_it_grants_was(database, boss, member):
     database.set_grants(member.id, "cus:*:w cus:user:r inv:*:w log:*:r")
     use(database, member.id, cus_file_w=7, cus_user_r=89, log_truck_r=90)

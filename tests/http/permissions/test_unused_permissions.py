@@ -49,6 +49,7 @@ def host(stack, folder, name, **settings):
     return system.worker(stack, metrics_file=f"{folder}/{name}", cache_size_mib=0, **settings)
 
 
+@pytest.mark.usefixtures("one_day")
 def test_the_workers_of_several_hosts_note_what_let_somebody_in(stack, database, member, tmp_path):
     with host(stack, tmp_path, "one", testing_use_seconds=1) as one, \
             host(stack, tmp_path, "two", testing_use_seconds=1) as two:
@@ -64,6 +65,7 @@ def test_the_workers_of_several_hosts_note_what_let_somebody_in(stack, database,
     assert uses(database, member.id) == {"cus:file:r": today(), "cus:user:r": today()}
 
 
+@pytest.mark.usefixtures("one_day")
 def test_a_new_day_takes_the_place_of_the_old_one_and_never_the_other_way(stack, database, member, tmp_path):
     yesterday, tomorrow = today() - datetime.timedelta(1), today() + datetime.timedelta(1)
     for permission, day in (("cus:file:r", yesterday), ("cus:user:r", tomorrow)):
@@ -103,6 +105,7 @@ def test_what_was_noted_is_written_before_the_body_of_an_upload_comes(stack, dat
         one.process.kill()
 
 
+@pytest.mark.usefixtures("one_day")
 def test_the_operator_lists_what_nobody_has_used(stack, database, member):
     database.set_roles(member.id, ["inv-manage"])
     day = today()
@@ -145,6 +148,7 @@ def test_the_number_of_days_has_bounds(stack):
         assert done.returncode == 2 and "--days" in done.stderr, days
 
 
+@pytest.mark.usefixtures("one_day")
 def test_the_job_runner_removes_what_is_older_than_a_year(stack, database, member):
     day = today()
     for permission, age in (("cus:file:r", 364), ("cus:user:r", 365)):
