@@ -3,13 +3,13 @@
 
 import base64
 import concurrent.futures
-import hashlib
 import json
 import time
 
 import jwt
 import pytest
 
+from sessions.support_grace import lapse, renew_grace, session_row
 from support.client import anonymous
 from support.programs import system
 
@@ -54,26 +54,15 @@ def test_refresh_keeps_the_user(api, session):
     assert claims(after["accessToken"])["sub"] == claims(session["accessToken"])["sub"]
 
 
-def session_row(database, session):
-    """The id of the session that a refresh token belongs to, as the database has it, whatever the provider."""
-    digest = hashlib.sha256(session["refreshToken"].encode()).digest()
-    return bytes(database.run("SELECT session_id FROM identity_refresh WHERE token_hash = %s", digest)[0][0])
-
-
 def tokens_kept(database, session):
     """How many refresh tokens the session of a token has in the database."""
     return database.run("SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s",
                         session_row(database, session))[0][0]
 
 
-def lapse(database, session, seconds=11):
-    """Lets the grace of everything that the session has spent pass."""
-    database.run("UPDATE identity_refresh SET spent_at = spent_at - INTERVAL %s SECOND WHERE session_id = %s", seconds,
-                 session_row(database, session))
-
-
-def test_a_spent_refresh_token_gives_the_very_same_successor_within_the_grace(api, session):
+def test_a_spent_refresh_token_gives_the_very_same_successor_within_the_grace(api, session, database):
     first = refresh(api, session["refreshToken"], status=200).json()["tokens"]
+    renew_grace(database, session)
     again = refresh(api, session["refreshToken"], status=200).json()["tokens"]
     assert again["refreshToken"] == first["refreshToken"]
     me(api, again, status=200)
@@ -108,6 +97,7 @@ def test_thief_and_owner_share_one_line_and_the_late_one_ends_it(api, person, da
     late."""
     stolen, bystander = person.session(), person.session()
     owner = refresh(api, stolen["refreshToken"], status=200).json()["tokens"]
+    renew_grace(database, stolen)
     thief = refresh(api, stolen["refreshToken"], status=200).json()["tokens"]
     lapse(database, stolen)
     newest = refresh(api, thief["refreshToken"], status=200).json()["tokens"]
@@ -123,6 +113,7 @@ def test_a_token_in_its_grace_gives_its_successor_though_that_is_spent(api, sess
     second = refresh(api, session["refreshToken"], status=200).json()["tokens"]["refreshToken"]
     third = refresh(api, second, status=200).json()["tokens"]["refreshToken"]
     for _ in range(8):
+        renew_grace(database, session)
         assert refresh(api, session["refreshToken"], status=200).json()["tokens"]["refreshToken"] == second
         assert refresh(api, second, status=200).json()["tokens"]["refreshToken"] == third
     assert tokens_kept(database, session) == 3

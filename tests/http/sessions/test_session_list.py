@@ -52,6 +52,13 @@ def current(api, tokens):
     return next(item for item in listed(api, tokens) if item["current"])
 
 
+def begun_by(database, person, agent):
+    """The id of the session that was begun with this User-Agent. A request that asks for it would be a use of the
+    session, which is noted behind the reply, at any moment from then on."""
+    rows = database.run("SELECT id FROM session WHERE user_id = %s AND user_agent = %s", key(person.id), agent)
+    return str(uuid.UUID(bytes=rows[0][0]))
+
+
 def opens(api, tokens):
     reply = api.get("/customers/me", token=tokens["accessToken"], status={200, 401})
     assert reply.status_code == 200 or reply.json()["code"] == "auth.tokenRevoked"
@@ -111,12 +118,12 @@ def test_a_user_agent_that_is_no_text_is_shown_as_far_as_it_is_one(api, person):
 
 
 def test_a_session_from_before_shows_what_is_known(api, person, database):
-    tokens = sign_in(person)
-    session = current(api, tokens)
+    sign_in(person, "First/1")
+    session = begun_by(database, person, "First/1")
     other = sign_in(person)
     database.run("UPDATE session SET last_used_at = NULL, client_address = NULL, user_agent = NULL WHERE id = %s",
-                 key(session["id"]))
-    item = next(item for item in listed(api, other) if item["id"] == session["id"])
+                 key(session))
+    item = next(item for item in listed(api, other) if item["id"] == session)
     assert (item["lastUsedAt"], item["clientAddress"], item["userAgent"]) == (item["createdAt"], None, None)
 
 
@@ -304,9 +311,7 @@ def counted_updates(database):
 
 def test_a_use_is_noted_after_a_minute_with_the_address_and_program_of_then(api, person, database):
     tokens = sign_in(person, "First/1")
-    # Not by a request, which would be a use by another program: it is noted behind the reply.
-    rows = database.run("SELECT id FROM session WHERE user_id = %s AND user_agent = 'First/1'", key(person.id))
-    session = str(uuid.UUID(bytes=rows[0][0]))
+    session = begun_by(database, person, "First/1")
     age(database, session, 61)
     before = noted(database, session)
 
@@ -322,7 +327,7 @@ def test_a_use_is_noted_after_a_minute_with_the_address_and_program_of_then(api,
 
 def test_a_refresh_is_a_use(api, person, database):
     tokens = sign_in(person, "First/1")
-    session = current(api, tokens)["id"]
+    session = begun_by(database, person, "First/1")
     age(database, session, 61)
     before = noted(database, session)
 
@@ -438,8 +443,9 @@ def test_an_ended_session_opens_nothing_on_any_worker_of_two_hosts(api, person, 
 
 
 def test_a_sign_in_beyond_the_limit_ends_the_session_that_was_unused_for_longest(api, person, database, stack):
-    sessions = [sign_in(person) for _ in range(4)]
-    ids = [current(api, tokens)["id"] for tokens in sessions]
+    agents = [f"Numbered/{number}" for number in range(4)]
+    sessions = [sign_in(person, agent) for agent in agents]
+    ids = [begun_by(database, person, agent) for agent in agents]
     for session, seconds in zip(ids, (4000, 9000, 2000, 1000)):
         age(database, session, seconds)
     body = f'{{"username": "{person.email}", "password": "{person.password}"}}'.encode()

@@ -57,6 +57,17 @@ class Forge:
                                           sent_token=True)["code"]
 
 
+def answer_in_time(forge, claims_at, seconds=4):
+    """What is answered to a token with claims of a moment near a bound. It says something only if it came before that
+    moment was over; else the next token is asked with."""
+    for _ in range(20):
+        now = int(time.time())
+        answer = forge.show(forge.token(claims=claims_at(now)))
+        if time.time() < now + seconds:
+            return answer
+    pytest.fail(f"no token is answered within {seconds} s")
+
+
 @pytest.fixture(scope="module")
 def forge(stack, accounts, database):
     if stack.facts["provider"] != "embedded":
@@ -101,8 +112,7 @@ def test_the_audience_may_stand_in_client_id(forge):
                                              (-LEEWAY - 2, (401, "auth.tokenExpired")),
                                              (-86400, (401, "auth.tokenExpired"))])
 def test_expiry_has_30_seconds_of_leeway(forge, seconds, answer):
-    now = int(time.time())
-    assert forge.show(forge.token(claims=forge.fresh(iat=now - 90000, exp=now + seconds))) == answer
+    assert answer_in_time(forge, lambda now: forge.fresh(iat=now - 90000, exp=now + seconds)) == answer
 
 
 @pytest.mark.parametrize("seconds, answer", [(LEEWAY - 5, (200, None)),
@@ -110,7 +120,7 @@ def test_expiry_has_30_seconds_of_leeway(forge, seconds, answer):
                                              (86400, (401, "auth.tokenInvalid"))])
 @pytest.mark.parametrize("name", ["nbf", "iat"])
 def test_a_time_to_come_has_30_seconds_of_leeway(forge, name, seconds, answer):
-    assert forge.show(forge.token(claims=forge.fresh(**{name: int(time.time()) + seconds}))) == answer
+    assert answer_in_time(forge, lambda now: forge.fresh(**{name: now + seconds})) == answer
 
 
 BAD_CLAIMS = [{"iss": "https://evil.example"}, {"iss": "+/"}, {"iss": 5}, {"iss": ["x"]}, {"aud": "other"},
