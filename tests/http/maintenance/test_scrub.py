@@ -193,7 +193,7 @@ def test_the_job_runner_scrubs_by_itself(stack, keeper, database, rotten):
     database.run("UPDATE maintenance SET position = '' WHERE name = 'scrub'")
     wait_until(lambda: database.run("SELECT damaged_at IS NOT NULL FROM file WHERE id = %s",
                                     key(record["id"])) == ((1, ), ),
-               90, "the job runner to find the file")
+               300, "the job runner to find the file")
     files.download(keeper, record["id"], status=500, code="storage.unavailable")
 
 

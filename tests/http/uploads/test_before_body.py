@@ -195,7 +195,7 @@ def test_the_measure_sees_the_body_of_an_upload_that_is_allowed(stack, keeper):
     connection = socket.create_connection((stack.host, stack.port), 20)
     with connection:
         connection.sendall(head(stack, keeper.token, None))
-        pour([connection], True)
+        pour([connection], True, 20.0)
         wait_until(lambda: spool.spooled(stack) > MIB, 20, "the web server to spool the body")
     wait_until(lambda: spool.spooled(stack) == 0, 60, "the web server to remove it")
 

@@ -87,10 +87,16 @@ def leave(stack, database, person, paths):
 def check_nothing_is_left(stack, database, owner, paths):
     """No file, no upload, no bytes, and no room that is taken."""
     organisation = owner.organisation["id"]
-    for table in ("file", "file_upload"):
-        assert not database.run(f"SELECT 1 FROM {table} WHERE organisation_id = UNHEX(%s)", binary(organisation))
-    left = {path.name for path in (stack.blobs / "partial").glob("*")}
-    assert not left & {binary(path.rsplit("/", 1)[1]) for path in paths}
+    identities = {binary(path.rsplit("/", 1)[1]) for path in paths}
+
+    def kept(table):
+        return database.run(f"SELECT 1 FROM {table} WHERE organisation_id = UNHEX(%s)", binary(organisation))
+
+    # The job runner ends uploads as well; those that it has in hand go when it is done.
+    wait_until(lambda: not kept("file_upload"), 30, "every upload to end")
+    wait_until(lambda: not identities & {path.name for path in (stack.blobs / "partial").glob("*")}, 30,
+               "the bytes of the uploads to go")
+    assert not kept("file")
     assert used(database, organisation) == (0, 0) and not files.listed(owner)
 
 

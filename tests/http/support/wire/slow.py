@@ -114,7 +114,7 @@ class SlowClients(threading.Thread):
         """A connection that has begun its request."""
         one = socket.socket()
         one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
-        one.settimeout(5)
+        one.settimeout(WAIT_SECONDS)
         one.connect(self.place)
         one.sendall(self.kind.head(number))
         one.setblocking(False)
