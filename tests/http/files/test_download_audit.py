@@ -23,7 +23,7 @@ def trail(database, identity):
 
 @pytest.fixture()
 def file(owner):
-    return files.upload(owner, uuid.uuid4().bytes * 100)["id"]
+    return files.upload(owner, samples.noise(1600))["id"]
 
 
 def link(account, identity):

@@ -6,7 +6,7 @@ import hashlib
 import json
 import uuid
 
-from support import files, multipart
+from support import files, multipart, samples
 
 import support_ground
 from support_ground import SIZE, failed
@@ -109,7 +109,7 @@ def send_a_piece(ground):
 
 def send_whole(ground):
     """An upload by tus that gets all its bytes and is a file then."""
-    data, name = uuid.uuid4().bytes, f"{uuid.uuid4().hex}.bin"
+    data, name = samples.noise(16), f"{uuid.uuid4().hex}.bin"
     made = create_upload(ground, len(data), name)
     if failed(made, 201):
         return made
