@@ -13,8 +13,6 @@ from support_keyboard import Keyboard
 from support_visit import field
 
 FORMS = ("first-login", "confirm", "reset", "cancel-email")
-SLOW = {"offline": False, "latency": 2000, "downloadThroughput": 50000, "uploadThroughput": 50000}
-FAST = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
 WORDS = """() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
     while (walker.nextNode()) {
@@ -58,6 +56,18 @@ def test_without_a_network_the_form_is_kept_and_can_be_sent_again(visit, screens
     expect(page.get_by_role("navigation", name="Menu")).to_be_visible()
 
 
+def held_back(visit, address):
+    """Holds what the pages ask for at the address, as a slow network does. Returns a function that lets it through."""
+    held, holds = [], [True]
+    visit.context.route(address, lambda route: held.append(route) if holds else route.continue_())
+
+    def let_through():
+        holds.clear()
+        for route in held:
+            route.continue_()
+    return let_through
+
+
 def test_on_a_slow_network_a_form_is_sent_once(visit, accounts):
     invited = accounts.invited()
     page = visit.page(invited.link)
@@ -66,26 +76,25 @@ def test_on_a_slow_network_a_form_is_sent_once(visit, accounts):
     keys.fill(field(page, "Temporary password"), invited.temporary)
     keys.fill(field(page, "New password"), password)
     keys.fill(field(page, "New password again"), password)
-    line = visit.context.new_cdp_session(page)
-    line.send("Network.emulateNetworkConditions", SLOW)
+    let_through = held_back(visit, re.compile("/customers/login$"))
     sent = []
     page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/login") else None)
     button = page.get_by_role("button", name="Set my password")
     button.dblclick()
     expect(page.locator("form").filter(visible=True)).to_have_attribute("aria-busy", "true")
     keys.press("Enter")
-    # The console, which comes then, need not come slowly.
-    line.send("Network.emulateNetworkConditions", FAST)
+    let_through()
     signed_in(page)
     assert len(sent) == 1
 
 
 def test_a_slow_page_cannot_be_sent_before_its_script_is_there(visit):
     page = visit.page()
-    visit.context.new_cdp_session(page).send("Network.emulateNetworkConditions", SLOW)
+    let_through = held_back(visit, re.compile(r"/assets/reset\.js"))
     page.goto("reset", wait_until="commit")
     button = page.locator("button[type=submit]").filter(visible=True)
     expect(button).to_be_disabled()
+    let_through()
     expect(button).to_be_enabled()
     expect(field(page, "E-mail address")).to_be_editable()
 
