@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots of uploads under way, one 64-bit word each: 20 bits of the token's digest, 20 bits of the address's digest, and
- * 24 bits of the second at which the slot expires. A free slot is 0.
+ * Slots of uploads under way, one 64-bit word each: 20 bits of the token's digest, 20 bits of the address's digest, one
+ * bit that says that the slot is tentative, and 23 bits of the second at which it expires. A free slot is 0.
  *
- * Seconds are compared modulo 2^24, which is half a year. Every look at the slots frees the expired ones, long before
+ * A slot is tentative until the process that put it there has looked whether it admits the upload. It counts as any
+ * other, but no release frees it: the words of one owner may be equal, and a release that took the slot of a process
+ * which then gives up would leave its own upload's slot behind.
+ *
+ * Seconds are compared modulo 2^23, which is three months. Every look at the slots frees the expired ones, long before
  * their seconds could seem to lie in the future again.
  */
 #include "base/host/upload_slots.h"
@@ -14,9 +18,12 @@
 #include "base/host_memory_int.h"
 #include "base/limits.h"
 
-#define SECOND_BITS 24
+#define SECOND_BITS 23
 #define DIGEST_BITS 20
 #define SECOND_MASK ((UINT64_C(1) << SECOND_BITS) - 1)
+#define TENTATIVE (UINT64_C(1) << SECOND_BITS)
+#define ADDRESS_AT (SECOND_BITS + 1)
+#define TOKEN_AT (ADDRESS_AT + DIGEST_BITS)
 #define DIGEST_MASK ((UINT64_C(1) << DIGEST_BITS) - 1)
 #define TRIES 64
 #define NO_SLOT SIZE_MAX
@@ -28,17 +35,17 @@ static _Atomic uint64_t *slot_at(size_t index)
 
 static uint64_t token_of(uint64_t word)
 {
-    return word >> (SECOND_BITS + DIGEST_BITS);
+    return word >> TOKEN_AT;
 }
 
 static uint64_t address_of(uint64_t word)
 {
-    return word >> SECOND_BITS & DIGEST_MASK;
+    return word >> ADDRESS_AT & DIGEST_MASK;
 }
 
 static uint64_t make_word(struct upload_slots_owner owner, int64_t until)
 {
-    return (owner.token & DIGEST_MASK) << (SECOND_BITS + DIGEST_BITS) | (owner.address & DIGEST_MASK) << SECOND_BITS |
+    return (owner.token & DIGEST_MASK) << TOKEN_AT | (owner.address & DIGEST_MASK) << ADDRESS_AT |
            ((uint64_t)until & SECOND_MASK);
 }
 
@@ -68,7 +75,7 @@ static bool exceeds(uint64_t own, const struct upload_slots_bounds *bounds, int6
     return of_token > bounds->per_token || of_address > bounds->per_address;
 }
 
-/* The slot that expires first, of that owner or (NULL) of anybody. NO_SLOT when there is none. */
+/* The slot that expires first: of those that are that owner's and not tentative, or (NULL) of all. NO_SLOT: none. */
 static size_t find_oldest(const uint64_t *owner, int64_t now, uint64_t *word_out)
 {
     size_t found = NO_SLOT;
@@ -90,7 +97,7 @@ static size_t put(uint64_t word, int64_t now)
 {
     uint64_t old = 0;
     for (size_t i = 0; i < LIMIT_UPLOAD_SLOTS; i++) {
-        size_t place = (size_t)((word >> SECOND_BITS) + i) % LIMIT_UPLOAD_SLOTS;
+        size_t place = (size_t)((word >> ADDRESS_AT) + i) % LIMIT_UPLOAD_SLOTS;
         old = atomic_load(slot_at(place));
         if (seconds_left(old, now) == 0 && atomic_compare_exchange_strong(slot_at(place), &old, word))
             return place;
@@ -111,13 +118,13 @@ bool upload_slots_take(struct upload_slots_owner owner, const struct upload_slot
         return true;
     if (exceeds(own, bounds, 1, now))
         return false;
-    size_t place = put(own, now);
+    uint64_t tentative = own | TENTATIVE;
+    size_t place = put(tentative, now);
     /* Others may have taken slots since. A process that now sees too many, its own included, gives its slot back. */
-    if (!exceeds(own, bounds, 0, now))
-        return true;
+    bool admitted = !exceeds(own, bounds, 0, now);
     if (place != NO_SLOT)
-        (void)atomic_compare_exchange_strong(slot_at(place), &own, 0);
-    return false;
+        (void)atomic_compare_exchange_strong(slot_at(place), &tentative, admitted ? own : 0);
+    return admitted;
 }
 
 void upload_slots_release(struct upload_slots_owner owner, int64_t now)
