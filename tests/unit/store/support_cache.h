@@ -12,6 +12,8 @@
 
 #define CACHE_MASTER "0123456789abcdef0123456789abcdef"
 #define CACHE_BYTES ((size_t)4 << 20)
+/* Whoever waits for so long takes the lock for stuck (cache_guard.c). */
+#define STUCK_MICROSECONDS 1000000
 
 /*
  * For tests in which LMDB is to meet garbage while it writes: it may then copy in ways that AddressSanitizer ends a
@@ -21,6 +23,12 @@ void skip_with_sanitizer(void);
 
 /* A path for a file in a new directory. */
 const char *cache_path(struct arena *arena);
+
+/*
+ * The same in memory, for a case in which nobody may keep the file's lock for long: a disk may hold a writer up until
+ * others take the lock for stuck (STUCK_MICROSECONDS). Where memory has no room for files, it is on the disk.
+ */
+const char *cache_path_in_memory(struct arena *arena);
 
 /* A handle of CACHE_BYTES that has followed that version. */
 struct cache *given_cache(const char *path, int64_t version);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/cache/cache.h"
 #include "store/support_cache.h"
@@ -42,26 +43,38 @@ static pid_t start_writer(const char *path, unsigned seed)
     return child;
 }
 
-/* A file without a free page for the moment stores nothing, so it is tried again. */
-static void store_and_find(struct cache *cache, struct arena *arena, const char *key)
+/*
+ * A file without a free page for the moment stores nothing, so it is tried again. Gives the longest time (microseconds)
+ * that one try has taken.
+ */
+static int64_t store_and_find(struct cache *cache, struct arena *arena, const char *key)
 {
     const char *value = NULL;
+    int64_t longest = 0;
     for (int tries = 0; tries < 1000 && value == NULL; tries++) {
+        int64_t began = clock_monotonic();
         cache_store(cache, key, key, strlen(key), 60);
         value = found(cache, arena, key);
+        int64_t took = clock_monotonic() - began;
+        longest = took > longest ? took : longest;
         if (value == NULL)
             (void)usleep(10000);
     }
     assert_non_null(value);
     assert_string_equal(value, key);
+    return longest;
 }
 
-static void writers_that_are_killed_leave_a_file_that_is_whole(void **state)
+/*
+ * False, and nothing is known, where the file was replaced after the cache had waited for so long that it took the lock
+ * for stuck: the machine may have stopped the writer that held it.
+ */
+static bool kill_writers(struct arena *arena)
 {
-    struct arena *arena = harness_arena(state);
-    const char *path = cache_path(arena);
+    const char *path = cache_path_in_memory(arena);
     struct harness_random random = {.state = 7};
     pid_t writers[4];
+    int64_t longest = 0;
     struct cache *cache = given_large_cache(path);
     for (unsigned i = 0; i < 4; i++)
         writers[i] = start_writer(path, i);
@@ -71,14 +84,27 @@ static void writers_that_are_killed_leave_a_file_that_is_whole(void **state)
         (void)usleep(harness_random_below(&random, 5000));
         end_process(writers[who]);
         writers[who] = start_writer(path, 100 + kills);
-        store_and_find(cache, arena, key);
+        int64_t took = store_and_find(cache, arena, key);
+        longest = took > longest ? took : longest;
     }
     for (unsigned i = 0; i < 4; i++)
         end_process(writers[i]);
-    assert_int_equal(cache_counts(cache).rebuilds, 0);
-    cache_sweep(cache);
-    assert_string_equal(found(cache, arena, "b:99"), "b:99");
+    bool stuck = cache_counts(cache).rebuilds > 0 && longest >= STUCK_MICROSECONDS;
+    if (!stuck) {
+        assert_int_equal(cache_counts(cache).rebuilds, 0);
+        cache_sweep(cache);
+        assert_string_equal(found(cache, arena, "b:99"), "b:99");
+    }
     cache_free(&cache);
+    return !stuck;
+}
+
+static void writers_that_are_killed_leave_a_file_that_is_whole(void **state)
+{
+    bool known = false;
+    for (int i = 0; i < 3 && !known; i++)
+        known = kill_writers(harness_arena(state));
+    assert_true(known);
 }
 
 /* ---- files that are broken ----------------------------------------------------------------------- */

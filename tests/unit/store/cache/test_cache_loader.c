@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "store/cache/cache.h"
 #include "store/support_cache.h"
 
@@ -39,10 +40,14 @@ static unsigned lines_in(struct arena *arena, const char *path)
     return (unsigned)length;
 }
 
-static void of_many_processes_that_miss_at_once_one_loads(void **state)
+/*
+ * False, and nothing is known, where several loaded after a wait that was long enough to take the file's lock for stuck
+ * and to make a new file: the machine may have stopped the process that held it.
+ */
+static bool miss_at_once(struct arena *arena)
 {
-    struct arena *arena = harness_arena(state);
-    const char *path = cache_path(arena);
+    const char *path = cache_path_in_memory(arena);
+    int64_t began = clock_monotonic();
     const char *log = harness_write(arena, harness_directory(arena), "loads", "", 0);
     int descriptor = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
     pid_t children[PROCESSES];
@@ -53,8 +58,19 @@ static void of_many_processes_that_miss_at_once_one_loads(void **state)
         assert_int_equal(waitpid(children[i], &status, 0), children[i]);
         assert_int_equal(status, 0);
     }
-    assert_int_equal(lines_in(arena, log), 1);
     (void)close(descriptor);
+    bool stuck = lines_in(arena, log) > 1 && clock_monotonic() - began >= STUCK_MICROSECONDS;
+    if (!stuck)
+        assert_int_equal(lines_in(arena, log), 1);
+    return !stuck;
+}
+
+static void of_many_processes_that_miss_at_once_one_loads(void **state)
+{
+    bool known = false;
+    for (int i = 0; i < 3 && !known; i++)
+        known = miss_at_once(harness_arena(state));
+    assert_true(known);
 }
 
 static void wait_for_lines(struct arena *arena, const char *path, unsigned count)
