@@ -24,6 +24,7 @@ tests_unit_test_blob_SOURCES = \
 	tests/unit/blob/test_scanner.c \
 	tests/unit/blob/test_scanner_faults.c \
 	tests/unit/blob/sniffer/support_sniffer.h tests/unit/blob/sniffer/support_sniffer.c \
+	tests/unit/blob/sniffer/support_warm_up.h tests/unit/blob/sniffer/support_warm_up.c \
 	tests/unit/blob/sniffer/test_sniffer.c \
 	tests/unit/blob/sniffer/test_sniffer_child.c \
 	tests/unit/blob/sniffer/test_sniffer_faults.c \

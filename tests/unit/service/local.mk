@@ -1,6 +1,8 @@
 check_PROGRAMS += tests/unit/test-service
 TESTS += tests/unit/test-service
 tests_unit_test_service_SOURCES = $(keys_sources) \
+	tests/unit/blob/sniffer/support_warm_up.c \
+	tests/unit/blob/sniffer/support_warm_up.h \
 	tests/unit/domain/support.c \
 	tests/unit/domain/support.h \
 	tests/unit/http/fake_source.h \

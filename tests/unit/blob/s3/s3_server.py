@@ -8,7 +8,7 @@ each request, and DIRECTORY/objects the keys that are there.
     PUT lost            does it and closes the connection without an answer
     GET drop            closes the connection and does nothing
     GET silent          gives no answer
-    PUT slow            does it and answers five seconds later
+    PUT slow            does it and answers seven seconds later
     GET half            gives half of the answer
     PUT error 403 Code  refuses
     GET html 200        answers with a page
@@ -102,7 +102,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         if how == "slow":
-            time.sleep(5)
+            time.sleep(7)
         if how == "short":
             answer = answer[:-1]
         self.answer(status, answer, headers, half=how == "half")

@@ -142,7 +142,7 @@ static void a_condition_that_the_store_does_not_know_is_left_out(void **state)
     assert_int_equal(support_count(support_s3_log(s3), "PUT "), 3);
 }
 
-static void nothing_hangs_and_what_broke_is_given_up(void **state)
+static void nothing_hangs(void **state)
 {
     struct support_s3 *s3 = support_s3(state);
     struct blob_found found;
@@ -154,7 +154,12 @@ static void nothing_hangs_and_what_broke_is_given_up(void **state)
     int64_t began = clock_monotonic();
     assert_int_equal(support_store(s3->store, s3->arena, id_new(), "x", 1, 1)->code, ERROR_STORAGE_UNAVAILABLE);
     assert_int_equal(blob_look(s3->store, s3->arena, id_new(), &found, &there)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_true(clock_monotonic() - began < 8 * 1000000);
+    assert_true(clock_monotonic() - began < 25 * 1000000); /* the server would be silent for 30 s each time */
+}
+
+static void what_broke_is_given_up(void **state)
+{
+    struct support_s3 *s3 = support_s3(state);
     support_s3_script(s3, "PUT ok\nPUT error 403 AccessDenied\n");
     unsigned char *bytes = support_bytes(s3->arena, 250000, 1);
     assert_int_equal(support_store(s3->store, s3->arena, id_new(), bytes, 250000, 250000)->code,
@@ -281,7 +286,8 @@ static const struct CMUnitTest tests[] = {
     HARNESS_TEST(a_blob_that_is_there_is_left_as_it_is),
     HARNESS_TEST(lost_answers_are_resolved),
     HARNESS_TEST(a_condition_that_the_store_does_not_know_is_left_out),
-    HARNESS_TEST(nothing_hangs_and_what_broke_is_given_up),
+    HARNESS_TEST(nothing_hangs),
+    HARNESS_TEST(what_broke_is_given_up),
     HARNESS_TEST(the_next_endpoint_serves_where_one_does_not),
     HARNESS_TEST(every_blob_is_listed_and_strays_apart),
     HARNESS_TEST(a_blob_is_removed_once_or_twice),

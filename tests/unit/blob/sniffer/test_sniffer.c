@@ -20,6 +20,7 @@
 #include "blob/sniffer/message_int.h"
 #include "blob/sniffer/sniffer.h"
 #include "blob/sniffer/support_sniffer.h"
+#include "blob/sniffer/support_warm_up.h"
 
 #define PNG "\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x20\0\0\0\x10\x08\x02\0\0\0\x12\x34\x56\x78"
 
@@ -29,6 +30,7 @@ static struct sniff_process *start(struct arena *arena, bool walls)
 {
     struct sniff_process *process;
     struct sandbox_walls held;
+    support_sniffer_warm_up();
     assert_null(sniff_process_fork(arena, NULL, &process));
     assert_null(sniff_process_start(process, arena, walls, &held));
     const struct sandbox_walls offered = sandbox_offered();

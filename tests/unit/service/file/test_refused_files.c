@@ -13,6 +13,7 @@
 #include "blob/blob.h"
 #include "blob/directory.h"
 #include "blob/sniffer/sniffer.h"
+#include "blob/sniffer/support_warm_up.h"
 #include "codec/digest.h"
 #include "domain/file/file_upload.h"
 #include "http/fake_source.h"
@@ -46,6 +47,7 @@ static void open_store(struct stage *stage)
     expect_ok(blob_directory_open(scene->arena, harness_directory(scene->arena), NULL, &scene->service.blobs));
     scene->service.block = arena_alloc(scene->arena, LIMIT_BLOB_BLOCK_BYTES);
     scene->configuration.service.max_file_bytes = MOST;
+    support_sniffer_warm_up();
     expect_ok(sniff_process_fork(scene->arena, NULL, &scene->service.sniffer));
     expect_ok(sniff_process_start(scene->service.sniffer, scene->arena, true, &walls));
 }

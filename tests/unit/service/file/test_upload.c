@@ -11,6 +11,7 @@
 #include "base/sandbox/sandbox.h"
 #include "base/text.h"
 #include "blob/sniffer/sniffer.h"
+#include "blob/sniffer/support_warm_up.h"
 #include "codec/digest.h"
 #include "http/fake_source.h"
 #include "http/schema.h"
@@ -40,6 +41,7 @@ static struct scene scene_new(void **state)
     keep->configuration.service.max_file_bytes = MOST;
     keep->service.block = arena_alloc(keep->arena, LIMIT_BLOB_BLOCK_BYTES);
     struct sandbox_walls walls;
+    support_sniffer_warm_up();
     expect_ok(sniff_process_fork(keep->arena, NULL, &keep->service.sniffer));
     expect_ok(sniff_process_start(keep->service.sniffer, keep->arena, true, &walls));
     return (struct scene){.keep = keep, .caller = files_caller(keep)};
