@@ -36,6 +36,12 @@ int64_t sql_integer(struct database *database, struct arena *arena, const char *
 const char *sql_text(struct database *database, struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/*
+ * For a case in which the day (UTC) must stay the same: waits for the next day when this one is over in a minute. The
+ * tests' server runs on this machine and has its clock.
+ */
+void away_from_midnight(void);
+
 /* The id as an SQL literal: x'…'. */
 const char *sql_id(struct arena *arena, struct id id);
 

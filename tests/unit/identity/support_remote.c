@@ -77,6 +77,9 @@ static struct scene *scene_new(void **state, const char *script, const char *url
     return scene;
 }
 
+/* So long that no slow machine needs it, and less than the locks of accounts and sessions last, which is 30 s. */
+#define REMOTE_MILLISECONDS 25000
+
 static struct remote_options remote_options_of(struct scene *scene, struct database *database, int64_t calls_max)
 {
     return (struct remote_options){
@@ -84,8 +87,8 @@ static struct remote_options remote_options_of(struct scene *scene, struct datab
         .master = secret_of("0123456789abcdef0123456789abcdef"),
         .refresh_token_seconds = 2592000,
         .refresh_grace_seconds = 10,
-        .login_milliseconds = 5000,
-        .admin_milliseconds = 8000,
+        .login_milliseconds = REMOTE_MILLISECONDS,
+        .admin_milliseconds = REMOTE_MILLISECONDS,
         .temporary_password_seconds = 604800,
         .slots_file = arena_format(scene->arena, "%s/calls", scene->directory),
         .calls_max = calls_max,

@@ -382,6 +382,7 @@ static void parallel_tries_never_exceed_five(void **state)
 
 static void parallel_mails_never_exceed_the_allowance(void **state)
 {
+    away_from_midnight();
     struct arena *arena = harness_arena(state);
     struct database *database = support_database_new();
     struct contest contest = {.user = given_person(database, arena)};
@@ -396,6 +397,7 @@ static void parallel_mails_never_exceed_the_allowance(void **state)
 
 static void five_mails_a_day_for_each_user_and_purpose(void **state)
 {
+    away_from_midnight();
     struct arena *arena = harness_arena(state);
     struct database *database = support_database_new();
     struct id user = given_person(database, arena);
@@ -416,6 +418,7 @@ static void five_mails_a_day_for_each_user_and_purpose(void **state)
 
 static void purge_takes_what_is_over_and_no_more(void **state)
 {
+    away_from_midnight();
     struct arena *arena = harness_arena(state);
     struct database *database = support_database_new();
     sql(database, arena, "DELETE FROM code");

@@ -99,6 +99,7 @@ static void reads_a_period(void **state)
 
 static void a_pattern_is_used_by_what_it_grants(void **state)
 {
+    away_from_midnight();
     struct arena *arena = harness_arena(state);
     struct id one = id_new();
     struct id other = id_new();
@@ -132,6 +133,7 @@ static struct error *forget(struct database *database, struct arena *arena, void
 
 static void forgets_and_purges(void **state)
 {
+    away_from_midnight();
     struct arena *arena = harness_arena(state);
     struct database *database = support_database_new();
     uint64_t count;

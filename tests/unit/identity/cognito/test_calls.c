@@ -31,6 +31,22 @@ static void a_call_that_is_throttled_is_made_again(void **state)
     scene_end(scene);
 }
 
+/*
+ * Asks with too little time for another call. On a busy machine that may be too little for the first one as well; the
+ * server, too, may take a while to note it.
+ */
+static void expect_one_call(struct scene *scene, struct asking *asking, ask_function *ask, const char *call,
+                            const char *answer)
+{
+    size_t before = scene_count(scene, call);
+    for (int i = 0; i < 10 && scene_count(scene, call) == before; i++) {
+        expect_answer(scene, asking, ask, 0, call, answer);
+        for (int j = 0; j < 500 && scene_count(scene, call) == before; j++)
+            (void)usleep(10000);
+    }
+    scene_expect_calls(scene, call, before + 1);
+}
+
 /* It is made three times at most, and not again where no time is left. A change of a password was not made then. */
 static void a_pool_that_goes_on_to_throttle_is_away(void **state)
 {
@@ -39,18 +55,21 @@ static void a_pool_that_goes_on_to_throttle_is_away(void **state)
     struct asking asking = given_asking(scene);
     struct remote_options *options = &remote_of(scene->provider)->options;
     for (size_t i = 0; i < 2; i++) {
+        const struct remote_options before = *options;
         size_t logins = scene_count(scene, "InitiateAuth");
         scene_answer(scene, "InitiateAuth", 400, answers[i]);
-        options->login_milliseconds = i == 0 ? 10000 : 700;
         expect_answer(scene, &asking, ask_log_in, 0, "login", answers[i]);
-        scene_expect_calls(scene, "InitiateAuth", logins + (i == 0 ? 3 : 1));
+        scene_expect_calls(scene, "InitiateAuth", logins + 3);
+        options->login_milliseconds = 700;
+        expect_one_call(scene, &asking, ask_log_in, "InitiateAuth", answers[i]);
         size_t changes = scene_count(scene, "AdminSetUserPassword");
         scene_answer(scene, "AdminSetUserPassword", 429, answers[i]);
-        options->admin_milliseconds = i == 0 ? 10000 : 700;
         expect_answer(scene, &asking, ask_set, 0, "password", answers[i]);
-        scene_expect_calls(scene, "AdminSetUserPassword", changes + (i == 0 ? 3 : 1));
+        scene_expect_calls(scene, "AdminSetUserPassword", changes + 3);
+        options->admin_milliseconds = 700;
+        expect_one_call(scene, &asking, ask_set, "AdminSetUserPassword", answers[i]);
+        *options = before;
     }
-    options->login_milliseconds = options->admin_milliseconds = 8000;
     expect_unchanged(scene, &asking);
 }
 

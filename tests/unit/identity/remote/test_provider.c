@@ -345,6 +345,8 @@ static void failures_of_the_provider_let_nobody_in(struct scene *scene)
         size_t before = scene_count(scene, scene->calls->login);
         scene_forget_failures(scene);
         scene_fault(scene, scene->calls->login, kinds[i]);
+        if (strcmp(kinds[i], "silent") == 0)
+            remote_of(scene->provider)->options.login_milliseconds = 5000;
         expect_error(provider_login(scene->provider, scene->arena, &attempt, &tokens, &challenge, &outcome),
                      ERROR_IDENTITY_UNAVAILABLE);
         assert_int_equal(scene_count(scene, scene->calls->login), before + 1);

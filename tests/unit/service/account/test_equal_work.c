@@ -241,6 +241,7 @@ static void signing_in_while_locked_out_takes_the_same_work_for_everybody(void *
 
 static void asking_for_a_mail_takes_the_same_work_for_everybody(void **state)
 {
+    away_from_midnight();
     expect_equal_work(scene_new(harness_arena(state)), forgotten, "success");
     expect_equal_work(scene_new(harness_arena(state)), resend, "success");
 }

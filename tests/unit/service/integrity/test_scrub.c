@@ -258,9 +258,10 @@ static void no_transaction_is_open_while_bytes_are_read(void **state)
     for (int64_t now = 1; now < 4 * SECOND; now += SECOND)
         expect_ok(scrub_step(scrub, now, &step));
     assert_true(scrub_position(scrub)->bytes > 0 && scrub_position(scrub)->files == 0);
+    /* Threads of the server's own, such as that of the statistics, have the number 0. */
     assert_int_equal(sql_integer(other, keep->arena,
                                  "SELECT COUNT(*) FROM information_schema.innodb_trx"
-                                 " WHERE trx_mysql_thread_id <> CONNECTION_ID()"),
+                                 " WHERE trx_mysql_thread_id NOT IN (0, CONNECTION_ID())"),
                      0);
     sql(other, keep->arena, "SET SESSION innodb_lock_wait_timeout = 1");
     sql(other, keep->arena, "UPDATE file SET name = 'changed' WHERE id = %s", sql_id(keep->arena, record.id));

@@ -126,7 +126,7 @@ static void nobody_takes_it_before_the_transaction_has_ended(void **state)
     expect_ok(lease_take(keep->service.database, keep->arena, LEASE_FILES, id_new(), 0, &held));
     assert_true(take(keep, &first));
     sql(keep->service.database, keep->arena,
-        "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) + INTERVAL 3 SECOND");
+        "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) + INTERVAL 10 SECOND");
     expect_ok(database_transaction(keep->service.database, keep->arena, try_to_take, &hold, NULL));
     assert_non_null(hold.error);
 }

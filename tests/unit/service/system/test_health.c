@@ -88,7 +88,7 @@ static void what_hangs_is_left_behind_and_the_next_look_begins_anew(void **state
     static const struct health_question questions[] = {
         {HEALTH_STORAGE, is_well}, {HEALTH_LOG, hangs}, {HEALTH_CACHE, is_well}};
     for (int i = 0; i < 2; i++)
-        assert_int_equal(ask_in_vain(harness_arena(state), questions, 3, 3 * (int64_t)SECOND), 1);
+        assert_int_equal(ask_in_vain(harness_arena(state), questions, 3, 10 * (int64_t)SECOND), 1);
 }
 
 static void a_child_that_dies_ends_the_waiting_at_once(void **state)
