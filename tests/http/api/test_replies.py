@@ -9,8 +9,10 @@ import uuid
 
 import pytest
 
+from support import readiness
 from support.client import REQUEST_ID, check_error
 from support.connections import ask
+from support.stack import wait_until
 from support.wire import raw
 
 pytestmark = pytest.mark.web_server
@@ -25,9 +27,11 @@ def concrete(template):
 
 
 def test_live_and_ready_answer_200(api):
-    for path in ("/system/health/live", "/system/health/ready"):
-        api.get(path, status=200)
-        assert api.head(path, status=200).content == b""
+    api.get("/system/health/live", status=200)
+    readiness.ready(api)
+    assert api.head("/system/health/live", status=200).content == b""
+    wait_until(lambda: api.head("/system/health/ready", status={200, 500}).status_code == 200, readiness.PATIENCE,
+               "the service to be ready")
 
 
 def test_the_version_is_1_0_0(api):

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from support import files, multipart, samples
+from support import files, multipart, readiness, samples
 from support.client import check_error
 from support.database import key
 from support.programs import crash, system
@@ -188,7 +188,7 @@ def test_a_killed_database_is_a_clean_500_and_comes_back_without_a_restart_of_th
     wait_until(lambda: all(api.get("/customers/me", token=token).status_code == 200 for _ in range(24)), 60,
                "all workers to be back")
     assert set(stack.workers()) == workers, "workers were restarted"
-    api.get("/system/health/ready", status=200)
+    readiness.ready(api)
 
 
 @pytest.mark.web_server

@@ -13,6 +13,7 @@ import pytest
 
 from operations.support_outbox import held_job
 from operations.support_relay import relay
+from support import readiness
 from support.client import check_error
 from support.programs import system
 from support.stack import wait_until
@@ -24,10 +25,9 @@ DEADLINE = 5
 BOUND = 20
 
 
-def ask(worker, stack, timeout=30.0):
+def ask(worker, stack):
     """(status, the states of the parts, the whole body) of one look at readiness."""
-    answer = worker.call("GET", stack.prefix + "/system/health/ready", timeout=timeout)
-    body = json.loads(answer.body)
+    answer, body = readiness.ask(worker, stack)
     if answer.status == 200:
         return 200, {part: body[part] for part in PARTS}, body
     check_error(answer.status, answer.headers, answer.body, "ready")
@@ -62,16 +62,23 @@ def assert_alive(worker, stack):
 
 @pytest.mark.web_server
 def test_ready_names_every_part_and_live_names_none(api):
-    ready = api.get("/system/health/ready", status=200).json()
-    # Other tests damage files on purpose, which takes no host out.
-    assert ready.pop("scrub") in ("ok", "warning")
-    assert ready == {"status": "ok", **{part: "ok" for part in PARTS}}
+    expected = {"status": "ok", **{part: "ok" for part in PARTS}}
+
+    def look():
+        """Some part may not have answered within the deadline, which is that of the stack."""
+        ready = readiness.ready(api)
+        # Other tests damage files on purpose, which takes no host out.
+        assert ready.pop("scrub") in ("ok", "warning") and ready.keys() == expected.keys()
+        print(ready)
+        return ready == expected
+
+    wait_until(look, readiness.PATIENCE, "all parts to be in order")
     assert api.get("/system/health/live", status=200).json() == {"status": "ok"}
 
 
 def test_a_database_that_is_not_there_is_named_and_comes_back(stack, tmp_path):
     path = tmp_path / "database.sock"
-    with system.worker(stack, database_socket=str(path), health_deadline_seconds=DEADLINE) as worker:
+    with readiness.worker(stack, database_socket=str(path)) as worker:
         states = assert_down(worker, stack, "database", "database.unavailable")
         # Whoever watches, asks most of all now.
         for uri in ("/system/metrics", "/system/version", "/system/openapi.json"):
@@ -90,14 +97,14 @@ def test_a_database_that_hangs_does_not_hold_ready_beyond_its_deadline(stack, tm
             database_socket=path,
             database_connect_timeout_seconds=60,
             database_query_timeout_seconds=600,
-            health_deadline_seconds=2) as worker:  # six looks wait for it
+            health_deadline_seconds=DEADLINE) as worker:  # six looks wait for it
         wait_until_ready(worker, stack)
         for _ in range(3):  # with a connection that hangs, then with new ones that do
             between.silent.set()
             begun = time.monotonic()
             assert_down(worker, stack, "database", "database.unavailable")
             assert_down(worker, stack, "database", "database.unavailable")
-            assert time.monotonic() - begun < 30
+            assert time.monotonic() - begun < 2 * BOUND
             assert_alive(worker, stack)
             between.silent.clear()
             wait_until_ready(worker, stack)
@@ -108,7 +115,7 @@ def test_a_database_older_than_the_service_is_named_until_it_is_migrated(stack, 
     shutil.copytree(stack.data_file("sql").parent, data)
     (data / "sql" / "999-later.sql").write_text("SELECT 1;\n")
     row = (999, "999-later.sql", b"\0" * 32, 1, 1)
-    with system.worker(stack, data_dir=data) as worker:
+    with readiness.worker(stack, data_dir=data) as worker:
         assert_down(worker, stack, "migrations", "database.unavailable")
         assert_alive(worker, stack)
         try:
@@ -125,7 +132,7 @@ def remount(disk, options):
 
 
 def test_a_disk_that_is_nearly_full_or_read_only_is_named_and_comes_back(stack, small_disk):
-    with system.worker(stack, files_directory=str(small_disk)) as worker:
+    with readiness.worker(stack, files_directory=str(small_disk)) as worker:
         assert_down(worker, stack, "storage", "storage.full")
         remount(small_disk, "size=256m")
         wait_until_ready(worker, stack)
@@ -138,14 +145,15 @@ def test_a_disk_that_is_nearly_full_or_read_only_is_named_and_comes_back(stack, 
 
 
 def test_less_space_than_is_configured_is_named(stack):
-    with system.worker(stack, health_free_bytes_min=1 << 50) as worker:
+    with readiness.worker(stack, health_free_bytes_min=1 << 50) as worker:
         assert_down(worker, stack, "storage", "storage.full")
 
 
 def test_missing_provider_keys_are_named_and_come_back(stack, database, tmp_path):
     """A worker that has read the keys, or finds them in the host's cache, goes on with them; one without any is not
     ready."""
-    with system.worker(stack) as running, system.worker(stack, cache_file=tmp_path / "cache") as fresh:
+    with readiness.worker(stack) as running, readiness.worker(
+            stack, cache_file=tmp_path / "cache") as fresh:
         wait_until_ready(running, stack)
         database.run("RENAME TABLE identity_signing_key TO identity_signing_key_away")
         try:
@@ -157,8 +165,8 @@ def test_missing_provider_keys_are_named_and_come_back(stack, database, tmp_path
 
 
 def test_jobs_that_wait_for_too_long_are_named_until_they_are_done(stack, database):
-    with held_job(stack, database) as (holder, cursor, number), system.worker(stack,
-                                                                              health_outbox_lag_seconds=1) as worker:
+    with held_job(stack, database) as (holder, cursor, number), readiness.worker(
+            stack, health_outbox_lag_seconds=1) as worker:
         wait_until(lambda: ask(worker, stack)[0] == 500, 60, "the job to be late")
         assert_down(worker, stack, "outbox", "internal")
         assert_alive(worker, stack)
@@ -225,4 +233,4 @@ def test_a_disk_that_hangs_does_not_hold_ready_beyond_its_deadline(stack, frozen
             assert_alive(worker, stack)
         finally:
             subprocess.run(["fsfreeze", "-u", frozen], check=True)
-        wait_until(lambda: ask(worker, stack)[0] == 200, 30, "the disk to be used again")
+        wait_until(lambda: ask(worker, stack)[0] == 200, 60, "the disk to be used again")

@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from support import readiness
 from support.programs import operator
 
 
@@ -38,7 +39,7 @@ def told_by(logs, pid, message):
 
 @pytest.mark.web_server
 def test_every_worker_and_job_runner_has_its_walls(stack, api):
-    api.get("/system/health/ready", status=200)
+    readiness.ready(api)
     filtered = walls(stack)["state"] != "warning"
     pids = stack.workers() + stack.pids_named("jobs")
     assert len(pids) >= 2
@@ -50,7 +51,7 @@ def test_every_worker_and_job_runner_has_its_walls(stack, api):
 @pytest.mark.web_server
 def test_every_worker_and_job_runner_has_landlock_and_each_sniffer_as_well(stack, api, logs):
     """Nothing in /proc shows Landlock. Each process has logged what the kernel let it raise."""
-    api.get("/system/health/ready", status=200)
+    readiness.ready(api)
     offered, filtered = landlock(), walls(stack)["state"] != "warning"
     workers, runners = stack.workers(), stack.pids_named("jobs")
     assert workers and runners

@@ -15,7 +15,7 @@ import threading
 
 import pytest
 
-from support import files, multipart, samples
+from support import files, multipart, readiness, samples
 from support.programs import crash, operator, system
 from support.stack import wait_until
 
@@ -89,7 +89,7 @@ def sends(worker, stack, account):
 
 @pytest.mark.web_server
 def test_every_worker_has_a_sniffer_with_nothing_but_its_walls(stack, api):
-    api.get("/system/health/ready", status=200)
+    readiness.ready(api)
     items = operator.run(stack, "check", "--json", status=None).stdout
     filtered = re.search(r'"part":\s*"sandbox",\s*"state":\s*"warning"', items) is None
     for worker in stack.workers():
