@@ -163,15 +163,13 @@ def timed(call, *arguments, **more):
     return reply, time.monotonic() - began
 
 
-@pytest.mark.parametrize("case", DATA["faults"], ids=lambda case: case["name"])
-def test_a_fault_lets_nobody_in_and_loses_nothing(site, case):
-    if case.get("provider", site.provider.kind.name) != site.provider.kind.name:
-        pytest.skip("lasts as long as its deadlines; looked at with the other provider")
+def meet(site, case):
+    """A login, a refresh and a creation that meet the fault: the session, the new address, the seconds that each took,
+    and how often the provider's side heard of each."""
     email = f"new-{next(site.numbers)}@customer.example"
     session = site.login(site.owner)
     signs, front = site.signs, site.front
     before = {name: front.count(sign) for name, sign in vars(signs).items()}
-    trapped = front.trapped
     with site.going_on(), front.meets(case["fault"]), concurrent.futures.ThreadPoolExecutor(3) as pool:
         login = pool.submit(timed, site.login, site.owner, **UNAVAILABLE)
         refresh = pool.submit(timed, site.refresh, session["refreshToken"], **UNAVAILABLE)
@@ -181,6 +179,21 @@ def test_a_fault_lets_nobody_in_and_loses_nothing(site, case):
         creation = pool.submit(timed, site.sign_up, email, **UNAVAILABLE)
         taken = {"login": login.result()[1], "refresh": refresh.result()[1], "creation": creation.result()[1]}
         came = {name: front.count(sign) - before[name] for name, sign in vars(signs).items()}
+    return session, email, taken, came
+
+
+@pytest.mark.parametrize("case", DATA["faults"], ids=lambda case: case["name"])
+def test_a_fault_lets_nobody_in_and_loses_nothing(site, case):
+    if case.get("provider", site.provider.kind.name) != site.provider.kind.name:
+        pytest.skip("lasts as long as its deadlines; looked at with the other provider")
+    trapped = site.front.trapped
+    for _ in range(3):
+        session, email, taken, came = meet(site, case)
+        assert max(came["login"], came["refresh"], came["create"]) <= 1, came
+        # On a busy machine our side may not take a connection in time, and nothing was sent: the case is met again.
+        if not case["heard"] or not any(came[name] == 0 and taken[name] >= CONNECT for name in ("login", "refresh")):
+            break
+        site.host.forget_failures()
     connecting = case.get("deadline") == "connect"
     assert taken["login"] < bound(CONNECT if connecting else LOGIN), taken
     assert taken["refresh"] < bound(CONNECT if connecting else LOGIN), taken
@@ -188,7 +201,7 @@ def test_a_fault_lets_nobody_in_and_loses_nothing(site, case):
     # What may have been carried out is not sent again; where the other side is not who it says, nothing is sent at all.
     assert came["login"] == came["refresh"] == (1 if case["heard"] else 0), came
     assert came["create"] <= (1 if case["heard"] else 0), came
-    assert front.trapped == trapped
+    assert site.front.trapped == trapped
     assert site.status(email) == "provisioning"
 
     site.login(site.owner)
@@ -337,9 +350,10 @@ def test_a_provider_that_fails_is_left_alone_and_tried_again(site):
     before = front.count(signs.login)
     with site.going_on():
         with front.meets({"kind": "says", "status": 503, "type": "text/html", "body": "<html></html>"}):
-            for _ in range(5):
-                site.login(site.owner, **UNAVAILABLE)
-            assert front.count(signs.login) == before + 5
+            taken = [timed(site.login, site.owner, **UNAVAILABLE)[1] for _ in range(5)]
+            # On a busy machine our side may not take a connection in time, which is a failure, too.
+            unheard = sum(seconds >= CONNECT for seconds in taken)
+            assert before + 5 - unheard <= front.count(signs.login) <= before + 5, taken
             began = time.monotonic()
             with concurrent.futures.ThreadPoolExecutor(8) as pool:
                 for one in [pool.submit(site.login, site.owner, **UNAVAILABLE) for _ in range(16)]:
