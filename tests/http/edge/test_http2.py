@@ -125,6 +125,6 @@ def test_an_upload_arrives_whole(curl, keeper, way):
 
 
 def test_what_stands_for_http_2_in_a_line_of_http_1_is_refused(stack):
-    with socket.create_connection((stack.host, stack.port), timeout=10) as client:
+    with socket.create_connection((stack.host, stack.port), timeout=60) as client:
         client.sendall(b"GET /system/version HTTP/2.0\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         assert client.recv(64).split()[1] in (b"400", b"505")

@@ -24,7 +24,7 @@ def test_the_table_is_as_long_as_promised_and_names_are_unique():
                          ids=[row[0] for row in request_attacks.ROWS])
 def test_a_bad_request_is_refused_in_our_words_and_hides_nothing(stack, logs, data, statuses):
     mark = logs.mark()
-    received = raw.exchange(stack, data, timeout=15)
+    received = raw.exchange(stack, data)
     found = raw.replies(received, ("GET", ))
     if not found:
         assert request_attacks.SILENCE in statuses, "closed without a reply"
@@ -50,14 +50,14 @@ def test_the_hidden_request_would_be_seen_if_it_ran(stack, logs):
 
 
 def test_http_0_9_gets_no_answer_of_the_service(stack):
-    received = raw.exchange(stack, b"GET /system/version\r\n\r\n", timeout=15)
+    received = raw.exchange(stack, b"GET /system/version\r\n\r\n")
     assert b"1.0.0" not in received.split(b"\r\n\r\n")[-1] or received.startswith(
         b"HTTP/1.1 400"), received[:300]
 
 
 def test_pipelined_requests_are_answered_in_order(stack):
     one = b"GET /system/version HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: pipelined-%d\r\n\r\n"
-    received = raw.exchange(stack, b"".join(one % number for number in range(1, 6)), timeout=15)
+    received = raw.exchange(stack, b"".join(one % number for number in range(1, 6)))
     assert [reply.headers["X-Request-Id"]
             for reply in raw.replies(received)] == [f"pipelined-{number}" for number in range(1, 6)]
 
@@ -67,7 +67,7 @@ def test_line_feeds_alone_end_no_headers_differently(stack, logs):
     mark = logs.mark()
     data = (b"GET /system/version HTTP/1.1\nHost: localhost\n"
             b"X-Request-Id: bare-line-feeds\nConnection: close\n\n")
-    found = raw.replies(raw.exchange(stack, data, timeout=15))
+    found = raw.replies(raw.exchange(stack, data))
     assert len(found) == 1 and found[0].status in (200, 400)
     if found[0].status == 200:
         logs.wait(mark, "bare-line-feeds")
@@ -87,7 +87,7 @@ def test_a_request_after_a_refused_body_on_one_connection_is_checked_alone(stack
                         body,
                         close=False)
     second = raw.request("GET", stack.prefix + "/system/version", [("X-Request-Id", "second-in-line")])
-    found = raw.replies(raw.exchange(stack, first + second, timeout=15), ("POST", "GET"))
+    found = raw.replies(raw.exchange(stack, first + second), ("POST", "GET"))
     assert found[0].status == 401
     assert len(found) == 1 or (len(found) == 2 and found[1].status == 200
                                and found[1].headers["X-Request-Id"] == "second-in-line")
@@ -97,5 +97,5 @@ def test_expect_100_continue_is_honoured_or_answered(stack):
     head = raw.request("POST", stack.prefix + "/customers/login", [("Content-Type", "application/json"),
                                                                    ("Content-Length", "2"),
                                                                    ("Expect", "100-continue")])
-    found = raw.replies(raw.exchange(stack, [head, b"{}"], timeout=15), ("POST", ))
+    found = raw.replies(raw.exchange(stack, [head, b"{}"]), ("POST", ))
     assert [reply.status for reply in found if reply.status != 100] == [400]

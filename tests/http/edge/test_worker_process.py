@@ -77,7 +77,7 @@ def test_who_has_connected_already_is_served_when_a_worker_of_mod_fcgid_leaves(s
     with system.worker(stack, pool="4711.0", service_requests_per_worker=2) as worker:
         with worker.connect() as second, worker.connect() as third, worker.connect() as fourth:
             assert [one.request(values).status for one in (second, third, fourth)] == [200, 200, 200]
-        assert worker.process.wait(10) == 0
+        assert worker.process.wait(60) == 0
         with pytest.raises(ConnectionRefusedError):
             worker.connect()
 

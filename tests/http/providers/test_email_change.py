@@ -23,6 +23,8 @@ FLOOR, MOST = 6, 120
 # Each message in tools/test full; otherwise every sixth, from one that is drawn.
 STEP = cases(6, 1)
 RANDOM_KILLS = cases(6, 200)
+# A busy machine takes long to start all workers again.
+PATIENCE = 120
 
 
 @pytest.fixture(scope="module")
@@ -229,8 +231,9 @@ def torn(stack, call, most):
 def test_kills_at_random_moments_leave_one_address(stack, api, database, boss, members, held):
     def back():
         """Both pools: a login without members is refused by those of the other socket."""
-        wait_until(lambda: api.get("/system/health/ready", edge=True).status_code == 200, 30, "the workers to be back")
-        wait_until(lambda: api.post("/customers/login", json={}, edge=True).status_code == 400, 30,
+        wait_until(lambda: api.get("/system/health/ready", edge=True).status_code == 200, PATIENCE,
+                   "the workers to be back")
+        wait_until(lambda: api.post("/customers/login", json={}, edge=True).status_code == 400, PATIENCE,
                    "the workers that hash passwords to be back")
 
     member = members.active(boss)

@@ -92,8 +92,7 @@ def test_a_body_shorter_than_its_length_keeps_nothing(keeper, stack, nothing_kep
                ("Content-Length", str(len(upload_attacks.ENCODED) + 500))]
     received = raw.exchange(stack,
                             raw.request("POST", stack.prefix + "/system/files", headers,
-                                        upload_attacks.ENCODED),
-                            timeout=15)
+                                        upload_attacks.ENCODED))
     for reply in raw.replies(received, ("POST", )):
         # mod_fcgid calls a client that fell silent an internal error; what counts is that nothing is kept.
         assert reply.status in ((400, 500) if stack.web_server == "apache-fcgid" else (400, ))
@@ -107,7 +106,7 @@ def test_an_upload_that_breaks_off_keeps_nothing(keeper, stack, nothing_kept):
                ("Content-Length", str(len(body)))]
     for keep in (1000, 70_000, 2_000_000, len(body) - 1):
         data = raw.request("POST", stack.prefix + "/system/files", headers, body[:keep])
-        received = raw.exchange(stack, data, timeout=15)
+        received = raw.exchange(stack, data)
         assert b" 200 " not in received[:20]
 
 

@@ -173,7 +173,7 @@ def test_a_worker_that_is_killed_leaves_nothing_that_holds_others_up(stack, tmp_
     with counting(stack, tmp_path) as worker:
         assert verdict(worker, stack, keeper.token) == 200
         worker.process.kill()
-        worker.process.wait(10)
+        worker.process.wait(60)
         assert [verdict(worker, stack, keeper.token) for _ in range(3)] == [200, 200, 429]
         assert arrive(worker, stack, keeper.token) == 415
         assert verdict(worker, stack, keeper.token) == 200

@@ -5,6 +5,9 @@ import http.client
 import io
 import socket
 
+# A busy machine may answer late; a server closes the connection long before.
+PATIENCE = 60.0
+
 
 class RawReply:
     """One reply read off the wire."""
@@ -29,7 +32,7 @@ class _Bytes:
         return self.file
 
 
-def exchange(stack, data, timeout=10.0, end=True):
+def exchange(stack, data, timeout=PATIENCE, end=True):
     """Sends the bytes (or each of a list of chunks) and returns all bytes that come back until the server
     closes, or until nothing comes for the timeout. end=False keeps our direction open, as a browser does."""
     received = b""
@@ -93,7 +96,7 @@ def _dechunk(source):
         source.readline()
 
 
-def one(stack, data, method="GET", timeout=10.0):
+def one(stack, data, method="GET", timeout=PATIENCE):
     """Sends the bytes and returns the first reply; fails when there is none."""
     received = exchange(stack, data, timeout)
     found = replies(received, (method, ))
