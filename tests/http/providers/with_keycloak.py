@@ -12,7 +12,7 @@ import pytest
 
 from providers.support_held import Held
 from providers.support_realm import Realm
-from support import mail
+from support import mail, readiness
 from support.accounts import fresh_email, fresh_password
 from support.client import failing
 from support.database import key
@@ -35,10 +35,10 @@ def at_once(function, values):
         return list(pool.map(function, values))
 
 
-def login(api, account, password=None, **more):
-    """The reply to a login, whatever it says."""
+def login(api, account, password=None, *, status=None, **more):
+    """The reply to a login, whatever it says unless a status is given."""
     sent = {"username": account.email, "password": password or account.password, **more}
-    return api.post("/customers/login", json=sent)
+    return api.post("/customers/login", json=sent, status=status)
 
 
 def me(api, tokens, status, code=None):
@@ -60,9 +60,10 @@ def is_told(stack, text):
 
 
 def test_right_logins_of_one_user_at_the_same_time_all_succeed(api, realm, member):
-    replies = at_once(lambda _: login(api, member), range(24))
-    assert {reply.status_code for reply in replies} == {200}
-    assert realm.sessions(member) == len(replies)
+    before = len(api.repeated)
+    replies = at_once(lambda _: login(api, member, status=200), range(24))
+    # A login that was sent again may have been carried out before, too late for its answer.
+    assert len(replies) <= realm.sessions(member) <= len(replies) + len(api.repeated) - before
 
 
 def test_of_first_logins_at_the_same_time_one_chooses_the_password(api, accounts):
@@ -145,11 +146,11 @@ def test_a_service_account_token_that_is_refused_is_fetched_again(realm, adminis
 def test_a_short_lived_service_account_token_is_renewed_in_time(realm, administrator, member):
     client = realm.client(realm.section["admin_client_id"])
     path = f"/clients/{client['id']}"
-    attributes = {**client["attributes"], "access.token.lifespan": "2"}
+    attributes = {**client["attributes"], "access.token.lifespan": "5"}
     realm.ask("PUT", path, 204, {**client, "attributes": attributes})
     try:
         forget_everything(administrator)
-        until = time.monotonic() + 5
+        until = time.monotonic() + 12
         while time.monotonic() < until:
             password = set_password(administrator, member, 200)
         assert works(member, password)
@@ -171,7 +172,7 @@ def test_a_new_secret_of_the_service_account_holds_once_it_is_read(api, realm, a
     for _ in range(8):
         password = set_password(administrator, member, 200)
     assert works(member, password)
-    api.get("/system/health/ready", status=200)
+    readiness.ready(api)
 
 
 # ---- sessions -------------------------------------------------------------------------------------------
