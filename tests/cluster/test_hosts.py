@@ -6,6 +6,7 @@ import time
 
 import pytest
 from support.stack import wait_until
+from support_calm import calmly
 from support_load import Load
 
 PEOPLE = 12
@@ -17,10 +18,11 @@ def people(accounts):
     return [accounts.customer() for _ in range(PEOPLE)]
 
 
-def check_load(load, what, figures):
+def check_load(cluster, load, what, figures):
     """Nobody may have seen anything wrong, and nothing may be lost."""
     figures.note(what, load.figures())
     assert not load.wrong, load.wrong[:3]
+    cluster.await_whole()
     lost = load.verify()
     assert not lost, lost[:3]
 
@@ -36,20 +38,24 @@ def test_what_dies_takes_at_most_the_requests_under_way_with_it(stack, cluster, 
     names = {"a host": lambda: cluster.of_host("h3"), "an address of the store": lambda: ["store1"],
              "the host that HAProxy has given most requests": lambda: cluster.of_host(chosen_host(cluster))}[which]
     requests = 5000 if full else 1000
-    with Load(stack, people) as load:
-        load.await_more(requests // 3)
-        dying = names()
-        cluster.hold(*dying)
-        cluster.kill(*dying)
-        killed = time.monotonic()
-        load.await_more(requests // 3)
-        cluster.release()
-        load.await_more(requests // 3)
-    check_load(load, f"kill -9 of {which}", figures)
-    # What writes and was under way there may fail, since it must not be sent twice.
-    late = [answer for answer in load.failed() if answer.began > killed or answer.kind == "read"]
-    assert not late, load.figures()
-    assert not (which == "an address of the store" and load.failed()), load.figures()
+
+    def kill_one():
+        with Load(stack, people) as load:
+            load.await_more(requests // 3)
+            dying = names()
+            cluster.hold(*dying)
+            cluster.kill(*dying)
+            killed = time.monotonic()
+            load.await_more(requests // 3)
+            cluster.release()
+            load.await_more(requests // 3)
+        check_load(cluster, load, f"kill -9 of {which}", figures)
+        # What writes and was under way there may fail, since it must not be sent twice.
+        return [answer.code for answer in load.failed()
+                if answer.began > killed or answer.kind == "read" or which == "an address of the store"]
+
+    failed = calmly(cluster, kill_one)
+    assert not failed, failed
 
 
 def renew_host(cluster, host):
@@ -77,15 +83,13 @@ def roll(stack, cluster, people, share):
 
 
 def test_a_rolling_upgrade_fails_no_request(stack, cluster, people, full, figures):
-    """Where the machine stood still so long that nodes have lost each other besides, requests may fail. That is no part
-    of an upgrade, so it begins anew."""
-    for _ in range(3):
-        before = cluster.changes()
+    def upgrade():
         load = roll(stack, cluster, people, 20000 // 6 if full else 150)
-        check_load(load, "rolling upgrade: three hosts, then three database nodes", figures)
-        if not load.failed() or cluster.changes() == before + 6:
-            break
-    assert not load.failed(), load.figures()
+        check_load(cluster, load, "rolling upgrade: three hosts, then three database nodes", figures)
+        return [answer.code for answer in load.failed()]
+
+    failed = calmly(cluster, upgrade, own=6)
+    assert not failed, failed
 
 
 def test_hosts_see_the_clients_own_address_and_keep_its_request_id(accounts, cluster, database):
