@@ -14,10 +14,12 @@ import pytest
 from support.database import key
 from support.parallel import count, run
 from support.stack import wait_until
+from support_calm import calmly, faults
 from uploads import support_tus as tus
 from uploads.support_uploader import Uploader
 
 UPLOADERS = 3
+ROOM = 37
 # A writer whose host is lost keeps others out for half a minute, which only a full run waits for; test_clients.py has a
 # host that dies between two pieces.
 VICTIMS = [*(["the host that writes"] if os.environ.get("GATEHOUSE_TEST_FULL") else []), "the database node in use",
@@ -122,13 +124,26 @@ def ctl(cluster, *arguments):
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120).stdout
 
 
-def test_a_hundred_creations_on_three_hosts_take_exactly_the_room_there_is(customer, hosts, database, figures):
-    organisation, token = key(customer.organisation["id"]), customer.token
-    database.run("UPDATE organisation SET quota_bytes = %s WHERE id = %s", 37 * 1000 + 999, organisation)
+def test_a_hundred_creations_on_three_hosts_take_exactly_the_room_there_is(accounts, cluster, hosts, database, figures):
     headers = {**tus.VERSION, "Upload-Length": "1000", "Upload-Metadata": tus.metadata()}
-    replies = run(lambda number: hosts[number % 3].post("/system/uploads", token=token, headers=headers), range(100),
-                  threads=24)
-    figures.note("100 resumable uploads begun on three hosts, room for 37", f"{count(replies)}")
-    assert count(replies) == {201: 37, 409: 63}
-    reserved = database.run("SELECT bytes, files FROM file_usage WHERE organisation_id = %s", organisation)
-    assert [tuple(map(int, row)) for row in reserved] == [(37_000, 37)]
+
+    def create_all():
+        owner = accounts.customer()
+        organisation, token = key(owner.organisation["id"]), owner.token
+        # The hosts may use another node, which knows the organisation before this one does.
+        database.run("SET SESSION wsrep_sync_wait = 7")
+        database.run("UPDATE organisation SET quota_bytes = %s WHERE id = %s", ROOM * 1000 + 999, organisation)
+        replies = run(lambda number: hosts[number % 3].post("/system/uploads", token=token, headers=headers),
+                      range(100), threads=24)
+        found, failed = count(replies), faults(replies)
+        figures.note(f"100 resumable uploads begun on three hosts, room for {ROOM}", f"{found}")
+        # What has failed may have taken its room nevertheless.
+        assert ROOM - len(failed) <= found.get(201, 0) <= ROOM, found
+        assert found.get(201, 0) + found.get(409, 0) + len(failed) == 100, found
+        cluster.await_whole()
+        (size, number), = database.run("SELECT bytes, files FROM file_usage WHERE organisation_id = %s", organisation)
+        assert found.get(201, 0) <= number <= ROOM and size == 1000 * number
+        return failed
+
+    failed = calmly(cluster, create_all)
+    assert not failed, failed

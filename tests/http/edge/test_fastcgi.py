@@ -118,7 +118,7 @@ def test_the_process_says_how_many_requests_it_takes(stack, asked, answer):
     values = environment("GET", stack.prefix + "/system/version")
     with fastcgi_client.Connection(stack.socket) as connection:
         connection.send(question + begin() + stream(PARAMS, pairs(values)) + stream(STDIN, b""))
-        found = connection.drain(5)
+        found = connection.drain(30)
     assert found[0] == (10, 0, pairs(answer)), found[0]
     assert b"".join(content for kind, _, content in found if kind == fastcgi_client.STDOUT).startswith(b"Status: 200")
 
@@ -208,7 +208,7 @@ def test_an_unread_body_never_becomes_a_request_on_the_socket(stack, logs, nobod
             if all(byte == ord("x") for byte in data[at:at + len(block)]):
                 data[at:at + len(block)] = block
         assert block in data, "no room for a forged block"
-        with fastcgi_client.Connection(stack.socket, 5.0) as connection:
+        with fastcgi_client.Connection(stack.socket, 30.0) as connection:
             connection.send(bytes(data))
             first = connection.answer()
             rest = connection.drain(0.3)
@@ -242,7 +242,7 @@ def test_an_unread_body_never_becomes_a_request_through_the_web_server(stack, lo
 def test_the_detector_sees_a_request_that_does_run(stack, logs):
     """The very records of the forgery, sent openly, run and are found in the log."""
     mark, marker = logs.mark(), f"forged-{uuid.uuid4()}"
-    with fastcgi_client.Connection(stack.socket, 5.0) as connection:
+    with fastcgi_client.Connection(stack.socket, 30.0) as connection:
         connection.send(forged(marker, stack.prefix))
         assert connection.answer().status == 200
     logs.wait(mark, marker)
