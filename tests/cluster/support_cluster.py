@@ -99,6 +99,10 @@ class Cluster(Parts):
         """How often nodes have joined and left since the cluster began: one that is renewed leaves and joins."""
         return int(self.databases[0].run("SHOW STATUS LIKE 'wsrep_cluster_conf_id'")[0][1])
 
+    def commits(self):
+        """How many changes of its own clients each node has committed."""
+        return [int(database.run("SHOW STATUS LIKE 'wsrep_local_commits'")[0][1]) for database in self.databases]
+
     def is_whole(self):
         """Whether every node is synced with the others, and every host and address of the store takes requests."""
         states = [self.state(node) for node in self.nodes]
