@@ -16,7 +16,7 @@ import options
 import packages
 import plan
 import summary
-from lanes import Lanes
+from lanes import Lanes, line_up
 from problem import Ended, Problem
 from steps import Steps
 
@@ -52,7 +52,7 @@ def run(chosen, temporary, disk):
     waiting, sparing = Lanes(WAITING, steps), Lanes(1, steps)
     try:
         jobs = plan.jobs(chosen, steps)
-        lanes.run([job for job in jobs if job.first])
+        lanes.run(line_up(job for job in jobs if job.first))
         if not steps.gave_up:
             run_rest([job for job in jobs if not job.first], lanes, waiting, sparing)
             plan.check_shares(jobs, steps)
@@ -65,15 +65,17 @@ def run(chosen, temporary, disk):
 
 
 def run_rest(jobs, lanes, waiting, sparing):
-    """Jobs that mostly wait have lanes of their own, and so have those that take what is spare."""
-    waiting.start([job for job in jobs if job.waits])
-    sparing.start([job for job in jobs if job.spare])
-    lanes.run([job for job in jobs if job.ordinary])
+    """Jobs that mostly wait have lanes of their own, and so have those that take what is spare. A lane that has none of
+    these left takes ordinary ones."""
+    ordinary = line_up(job for job in jobs if job.ordinary)
+    waiting.start(line_up(job for job in jobs if job.waits), ordinary)
+    sparing.start(line_up(job for job in jobs if job.spare), ordinary)
+    lanes.run(ordinary)
     sparing.wait()
     waiting.wait()
     for job in jobs:
         if job.alone:
-            lanes.run([job])
+            lanes.run(line_up([job]))
 
 
 sys.exit(main())

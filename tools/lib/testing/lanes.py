@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Jobs side by side: each lane takes the next job from one list until none is left."""
+"""Jobs side by side: each lane takes the next job from its list until none is left, and then from another one."""
 
 import queue
 import threading
@@ -27,6 +27,24 @@ class Job:
         self.priority = priority
 
 
+def line_up(jobs):
+    """A queue of the jobs, the first of the list first."""
+    queued = queue.SimpleQueue()
+    for job in jobs:
+        queued.put(job)
+    return queued
+
+
+def next_job(queues):
+    """The next one of the first queue that has any; None where all are empty."""
+    for one in queues:
+        try:
+            return one.get_nowait()
+        except queue.Empty:
+            continue
+    return None
+
+
 class Lanes:
     """A fixed number of threads."""
 
@@ -35,13 +53,12 @@ class Lanes:
         self.steps = steps
         self.threads = []
 
-    def start(self, jobs):
-        """Begins with the jobs, the first of the list first."""
-        waiting = queue.SimpleQueue()
-        for job in jobs:
-            waiting.put(job)
-        self.threads = [threading.Thread(target=self.lane, args=(waiting, ))
-                        for _ in range(min(self.number, len(jobs)))]
+    def start(self, jobs, *others):
+        """Begins with a queue of jobs, in no more lanes than it has jobs. A lane that finds it empty takes jobs from
+        the other queues."""
+        queues = (jobs, *others)
+        self.threads = [threading.Thread(target=self.lane, args=(queues, ))
+                        for _ in range(min(self.number, jobs.qsize()))]
         for thread in self.threads:
             thread.start()
 
@@ -52,15 +69,14 @@ class Lanes:
                 thread.join(0.5)
 
     def run(self, jobs):
-        """Runs the jobs and returns when all have ended."""
+        """Runs a queue of jobs and returns when all have ended."""
         self.start(jobs)
         self.wait()
 
-    def lane(self, waiting):
+    def lane(self, queues):
         while not self.steps.ending:
-            try:
-                job = waiting.get_nowait()
-            except queue.Empty:
+            job = next_job(queues)
+            if job is None:
                 return
             self.steps.here.job = job.kind, job.priority
             try:
