@@ -155,8 +155,9 @@ def test_a_worker_without_memory_of_its_group_costs_its_request_alone(stack, gro
             where = f"{name}, {left} bytes in its group: {answer}"
             if answer is None:
                 assert process.wait(20) == -signal.SIGKILL, where
-            elif group.has_killed():
+            elif group.has_killed() or ask(ground) is None:
                 # Behind its answer, and it may still be there for a moment; or it was a child of the worker.
+                assert group.has_killed(), where
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(20 if is_dying(process.pid) else 2)
             if process.poll() is not None:
