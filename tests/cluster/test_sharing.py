@@ -196,6 +196,7 @@ def test_migrate_on_two_nodes_at_once_ends_well_on_both(scattered, full, figures
             if any(one.returncode != 0 for one in running):
                 bad.append(said)
         figures.note("migrate at once on two nodes", f"{len(bad)} of {rounds} rounds failed")
+        # What a command says of a node that was away differs, so here the group's changes alone tell.
         return [AWAY] * len(bad)
 
     calmly(scattered, migrate_all)

@@ -238,10 +238,9 @@ struct database *support_database_new(void)
 struct database *support_database_worker(void)
 {
     struct database_options options = support_database_options();
-    const unsigned query_timeout_seconds = options.query_timeout_seconds;
-    options.query_timeout_seconds = 0;
-    struct database *administrator = database_new(&options);
-    options.query_timeout_seconds = query_timeout_seconds;
+    struct database_options patient = options;
+    patient.query_timeout_seconds = 0;
+    struct database *administrator = database_new(&patient);
     struct arena *arena = arena_new();
     struct secret password = secret_copy(server.arena, "worker", strlen("worker"));
     expect_none(migrate_account(administrator, arena, "support_worker", "localhost", password), "making an account:");

@@ -32,6 +32,7 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/cache/test_cache_faults.c \
 	tests/unit/store/cache/test_cache_loader.c \
 	tests/unit/store/cache/test_cache_stuck.c \
+	tests/unit/store/database/test_conflict.c \
 	tests/unit/store/database/test_connection.c \
 	tests/unit/store/database/test_connection_options.c \
 	tests/unit/store/database/test_connection_tls.c \
@@ -50,7 +51,6 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/database/test_node.c \
 	tests/unit/store/database/test_row_lock.c \
 	tests/unit/store/database/test_sql_split.c \
-	tests/unit/store/database/test_conflict.c \
 	tests/unit/store/database/test_transaction.c \
 	tests/unit/store/test_http_client.c \
 	tests/unit/store/test_http_client_faults.c
