@@ -9,8 +9,8 @@ from lanes import Job
 
 # The unit tests keep their databases on the disk, as the stacks do, and some of them tell what becomes of locks that
 # run out: they begin when the stacks behind nginx are through. They mostly wait, so that many programs run at once.
-LONGEST = ("build", "checks", "torture", "http", "cluster", "keycloak", "store", "unit", "debian13", "dist", "web",
-           "clients", "providers", "quickstart", "package", "fuzz", "analyse", "bench", "outbound", "last")
+LONGEST = ("build", "checks", "torture", "http", "cluster", "keycloak", "outbound", "unit", "store", "debian13", "dist",
+           "web", "clients", "providers", "quickstart", "package", "fuzz", "analyse", "bench", "last")
 
 
 class Plan(KindsOfSources, KindsOfService):
