@@ -19,8 +19,11 @@ from support.programs.crash import paused_jobs
 # The same run again: GATEHOUSE_TEST_SEED=<what the failure names>.
 SEED = os.environ.get("GATEHOUSE_TEST_SEED") or os.urandom(4).hex()
 ALONE = 400
+ALONE_AT_MOST = 4 * ALONE
 BATCHES = 250
 AT_ONCE = 3
+KINDS_OF_ANSWERS = {DONE, (400, "user.unknown"), (401, "auth.tokenRevoked"), (403, "auth.permission"),
+                    (403, "role.notGrantable"), (409, "user.self"), (409, "user.lastOwner")}
 RESET_EVERY = 25
 PERMISSIONS = ["*:*:a", "cus:user:a", "cus:*:a", "cus:user:w", "cus:user:r", "rwx:*", "rw:*", "*:*:w", "x:*", "inv:*:w",
                "log:truck:r", "cus:file:w"]
@@ -170,8 +173,11 @@ def test_the_model_itself_is_not_blind(world):
 
 
 def test_one_after_the_other(world):
+    """Until every kind of answer was met: one run in 70 meets nobody without the permission in its first steps."""
     seen = {}
-    for number in range(ALONE):
+    for number in range(ALONE_AT_MOST):
+        if number >= ALONE and KINDS_OF_ANSWERS <= set(seen):
+            break
         if number % RESET_EVERY == 0:
             world.reset()
         step = world.step()
@@ -179,10 +185,7 @@ def test_one_after_the_other(world):
         world.check([step], [answer])
         seen[answer] = seen.get(answer, 0) + 1
         world.revive()
-    # Every kind of answer was met.
-    assert {DONE, (400, "user.unknown"), (401, "auth.tokenRevoked"), (403, "auth.permission"),
-            (403, "role.notGrantable"),
-            (409, "user.self"), (409, "user.lastOwner")} <= set(seen), f"seed {SEED}: {seen}"
+    assert KINDS_OF_ANSWERS <= set(seen), f"seed {SEED}: {seen}"
 
 
 def test_several_at_once(world):

@@ -17,6 +17,7 @@ const open = (path) => (order.deferred ? fs.createReadStream(path).pipe(new Pass
 function prepare(path, number) {
   let id = null
   let first = null
+  let acknowledged = null
   let stopped = false
   const upload = new tus.Upload(open(path), {
     endpoint: order.endpoint,
@@ -28,19 +29,24 @@ function prepare(path, number) {
     overridePatchMethod: order.override ?? false,
     urlStorage: new tus.FileUrlStorage(order.storage),
     retryDelays: [0, 200, 1000, 3000],
-    onAfterResponse: (_, response) => { id = response.getHeader('Upload-File-Id') || id },
+    onAfterResponse: (_, response) => {
+      id = response.getHeader('Upload-File-Id') || id
+      const offset = response.getHeader('Upload-Offset')
+      if (offset) acknowledged = Number(offset)
+      first ??= acknowledged
+    },
     onError: (error) => { tell({ error: String(error), status: error.originalResponse?.getStatus() }) },
     onSuccess: () => { tell({ id, url: upload.url, first }) },
     onProgress: async (sent) => {
-      first ??= sent
-      if (stopped || order.stopAt == null || sent < order.stopAt) return
+      const reached = order.chunkSize ? acknowledged : sent
+      if (stopped || order.stopAt == null || reached < order.stopAt) return
       stopped = true
       if (order.then === 'hang') {
-        tell({ hanging: sent, url: upload.url })
+        tell({ hanging: reached, url: upload.url })
         hang()
       }
       await upload.abort(order.then === 'terminate')
-      tell({ aborted: sent, url: upload.url })
+      tell({ aborted: reached, url: upload.url })
       if (order.then === 'go on') upload.start()
     },
   })
