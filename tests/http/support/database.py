@@ -4,6 +4,10 @@
 import uuid
 
 import pymysql
+from pymysql.constants import SERVER_STATUS
+
+DEADLOCK = 1213
+DEADLOCKS_MOST = 20
 
 
 class Database:
@@ -16,12 +20,20 @@ class Database:
         self.throttles = []  # the tables that count failed tries
 
     def run(self, sql, *values):
-        """Runs one statement and returns its rows."""
-        try:
-            return self._run(sql, values)
-        except (pymysql.err.OperationalError, pymysql.err.InterfaceError):
-            self.connection = None
-            return self._run(sql, values)
+        """Runs one statement and returns its rows. One that is no part of a transaction leaves nothing when it meets a
+        deadlock with the service, so it is run again, as an operator would."""
+        for _ in range(DEADLOCKS_MOST):
+            try:
+                return self._run(sql, values)
+            except pymysql.err.OperationalError as fault:
+                if fault.args[0] != DEADLOCK:
+                    break
+                if self.connection.server_status & SERVER_STATUS.SERVER_STATUS_IN_TRANS:
+                    raise
+            except pymysql.err.InterfaceError:
+                break
+        self.connection = None
+        return self._run(sql, values)
 
     def _run(self, sql, values):
         if self.connection is None:
