@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import time
 
 import pymysql
 from support.connections import ask
@@ -18,6 +19,7 @@ from support.wire import haproxy
 # In this order a host dies: what still takes requests goes first.
 PARTS = ("nginx", "workers", "login", "uploads", "jobs")
 WHOLE_SECONDS = 120
+LAST_COMMITS_SECONDS = 5
 HOST_LINE = re.compile(r"^host = (\S.*,.*)$", re.MULTILINE)
 
 
@@ -53,6 +55,13 @@ class Cluster(Parts):
         old = self.pid(name)
         self.kill(name, number=number)
         wait_until(lambda: self.pid(name) not in (None, old), WHOLE_SECONDS, f"another {name}")
+
+    def renew_node(self, node):
+        """As the guide to upgrading says: the node refuses statements, ends what it has begun, and is restarted."""
+        self.databases[self.nodes.index(node)].run("SET GLOBAL wsrep_reject_queries = 'ALL'")
+        time.sleep(LAST_COMMITS_SECONDS)
+        self.renew(node, signal.SIGTERM)
+        self.await_whole()
 
     def is_ready(self, name):
         """Whether a host says of itself that it is ready."""

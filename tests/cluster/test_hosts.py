@@ -76,8 +76,7 @@ def roll(stack, cluster, people, share):
             renew_host(cluster, host)
         for node in ("db3", "db2", "db1"):
             load.await_more(share)
-            cluster.renew(node, signal.SIGTERM)
-            cluster.await_whole()
+            cluster.renew_node(node)
         load.await_more(share)
     return load
 

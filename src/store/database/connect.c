@@ -179,10 +179,7 @@ static bool rests(int64_t until)
     return true;
 }
 
-/*
- * A connection to one host of the list that takes statements. For a node without its quorum, fault->number is
- * NODE_REFUSES.
- */
+/* A connection to one host of the list. For a node that takes no statements, fault->number is NODE_REFUSES. */
 static MYSQL *open_host(const struct database *database, size_t at, int64_t until, struct fault *fault)
 {
     const struct host *host = &database->hosts.items[at];

@@ -114,7 +114,7 @@ void database_forget(struct database *database);
 /* Whether the host takes a TCP connection before `until` (clock_monotonic()). False fills *fault. */
 bool node_reachable(const struct host *host, int64_t until, struct fault *fault);
 
-/* The error with which a Galera node without its quorum refuses a statement. */
+/* The error with which a Galera node refuses a statement: it has no quorum, or was told to (wsrep_reject_queries). */
 #define NODE_REFUSES 1047
 
 /* What a server says of itself as a node of a Galera cluster. */

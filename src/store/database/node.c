@@ -85,6 +85,27 @@ static void keep(char *place, size_t size, const char *value)
     (void)snprintf(place, size, "%s", value == NULL ? "" : value);
 }
 
+/* A node that was told to refuse statements answers this one, and calls itself ready. */
+static const char ask_refusal[] = "SHOW GLOBAL VARIABLES LIKE 'wsrep_reject_queries'";
+
+/* Corrects the state of a node that refuses statements. False when there was no answer. */
+static bool ask_whether_it_refuses(MYSQL *mysql, struct node_state *state)
+{
+    if (mysql_real_query(mysql, ask_refusal, sizeof ask_refusal - 1) != 0)
+        return false;
+    MYSQL_RES *result = mysql_store_result(mysql);
+    if (result == NULL)
+        return false;
+    /* A server without Galera has no such variable. */
+    MYSQL_ROW row = mysql_fetch_row(result);
+    if (row != NULL && strcmp(row[0], "wsrep_reject_queries") == 0 && row[1] != NULL && strcmp(row[1], "NONE") != 0) {
+        state->ready = false;
+        keep(state->status, sizeof state->status, "refuses statements");
+    }
+    mysql_free_result(result);
+    return true;
+}
+
 bool node_ask(MYSQL *mysql, struct node_state *state_out)
 {
     *state_out = (struct node_state){.ready = true};
@@ -108,7 +129,7 @@ bool node_ask(MYSQL *mysql, struct node_state *state_out)
     }
     mysql_free_result(result);
     state_out->ready = on || !state_out->is_node;
-    return true;
+    return !on || !state_out->is_node || ask_whether_it_refuses(mysql, state_out);
 }
 
 /* ---- its clock ----------------------------------------------------------------------------------- */

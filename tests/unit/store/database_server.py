@@ -5,6 +5,7 @@ Prints its port. DIRECTORY/state is read before each answer. Its lines are:
 
     silent             takes connections and says nothing
     waits              is without its quorum: wsrep_ready is OFF
+    rejects            was told to refuse statements: wsrep_reject_queries is ALL
     refuses NUMBER     no password is accepted, with this error
     NUMBER TEXT        a statement that begins with TEXT is answered with this error
     hangs TEXT         a statement that begins with TEXT is not answered
@@ -96,6 +97,9 @@ class Connection:
     def query(self, sql):
         if sql.startswith("SHOW STATUS"):
             self.ask_state()
+            return
+        if sql.startswith("SHOW GLOBAL VARIABLES"):
+            self.send(*rows([("wsrep_reject_queries", "ALL" if "rejects" in state() else "NONE")]))
             return
         # Before the note: whoever waits for that may change the state at once.
         fault = self.fault(sql)

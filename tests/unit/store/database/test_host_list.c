@@ -263,6 +263,25 @@ static void a_node_that_loses_its_quorum_is_left(void **state)
     }
 }
 
+/* By wsrep_reject_queries, for one: such a node says of itself that it is ready. */
+static void a_node_that_refuses_statements_is_left(void **state)
+{
+    struct cluster cluster = cluster_new(state);
+    struct database_host_state told;
+    struct change outcome;
+    set(&cluster, 0, "");
+    struct database *database = help_open(cluster.arena, &cluster.options);
+    help_none(change_once(&cluster, database, &outcome));
+    set(&cluster, 0, "rejects\n1047 UPDATE\n");
+    help_none(change_once(&cluster, database, &outcome));
+    help_none(change_once(&cluster, help_open(cluster.arena, &cluster.options), &outcome));
+    assert_int_equal(noted(&cluster, 0, change.sql), 2);
+    assert_int_equal(noted(&cluster, 1, change.sql), 2);
+    struct error *error = database_host_state(database, cluster.arena, 0, &told);
+    help_error(error, ERROR_DATABASE_UNAVAILABLE);
+    assert_non_null(strstr(error->message, "is not ready: Synced, refuses statements."));
+}
+
 /* 1205 of a node that is ready is the wait for a row, and ends like every conflict. */
 static void a_lock_wait_leaves_no_node(void **state)
 {
@@ -456,6 +475,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_whole_list_has_one_deadline),
     HARNESS_TEST(nodes_that_agree_on_who_is_left_are_waited_for),
     HARNESS_TEST(a_node_that_loses_its_quorum_is_left),
+    HARNESS_TEST(a_node_that_refuses_statements_is_left),
     HARNESS_TEST(a_lock_wait_leaves_no_node),
     HARNESS_TEST(a_prepared_statement_with_an_error_of_syntax_is_tried_again),
     HARNESS_TEST(a_node_that_cannot_read_triggers_is_left_for_another),
