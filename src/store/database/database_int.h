@@ -122,7 +122,7 @@ struct node_state {
     bool is_node;
     bool ready;      /* it takes statements; also where it is no node */
     char state[64];  /* wsrep_local_state_comment, such as "Synced" */
-    char status[32]; /* wsrep_cluster_status, such as "Primary" */
+    char status[32]; /* wsrep_cluster_status, such as "Primary"; "refuses statements" where it was told to */
     char size[16];   /* wsrep_cluster_size */
 };
 

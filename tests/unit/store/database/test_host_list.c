@@ -263,7 +263,7 @@ static void a_node_that_loses_its_quorum_is_left(void **state)
     }
 }
 
-/* By wsrep_reject_queries, for one: such a node says of itself that it is ready. */
+/* Told to by wsrep_reject_queries. Such a node says of itself that it is ready. */
 static void a_node_that_refuses_statements_is_left(void **state)
 {
     struct cluster cluster = cluster_new(state);
