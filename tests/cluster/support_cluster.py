@@ -20,6 +20,7 @@ from support.wire import haproxy
 PARTS = ("nginx", "workers", "login", "uploads", "jobs")
 WHOLE_SECONDS = 120
 LAST_COMMITS_SECONDS = 5
+QUORUM_IS_BACK = "WSREP: Restored state OPEN -> SYNCED"
 HOST_LINE = re.compile(r"^host = (\S.*,.*)$", re.MULTILINE)
 
 
@@ -105,8 +106,11 @@ class Cluster(Parts):
         return dict(rows)
 
     def changes(self):
-        """How often nodes have joined and left since the cluster began: one that is renewed leaves and joins."""
-        return int(self.databases[0].run("SHOW STATUS LIKE 'wsrep_cluster_conf_id'")[0][1])
+        """How often nodes have joined and left since the cluster began: one that is renewed leaves and joins. A group
+        that is without its quorum while a node joins has one change for both, so each node that got it back counts."""
+        joined_and_left = int(self.databases[0].run("SHOW STATUS LIKE 'wsrep_cluster_conf_id'")[0][1])
+        logs = [(self.stack.logs / f"{node}.log").read_text(errors="replace") for node in self.nodes]
+        return joined_and_left + sum(log.count(QUORUM_IS_BACK) for log in logs)
 
     def commits(self):
         """How many changes of its own clients each node has committed."""

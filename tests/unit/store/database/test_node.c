@@ -25,9 +25,11 @@
 /* What the client library answers while `on`. */
 static struct {
     bool on;
-    bool no_query;   /* the query fails */
+    bool no_query;   /* the query fails, */
+    size_t answers;  /* after so many that did not */
     bool slow;       /* it takes WAIT_MILLISECONDS, and the row is the time at its beginning and `ahead` */
-    bool no_result;  /* it has no result */
+    bool no_result;  /* it has no result, */
+    size_t results;  /* after so many that had one */
     unsigned number; /* the error of either */
     const char *rows[ROWS][2];
     size_t count;
@@ -70,6 +72,10 @@ int __wrap_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long length)
         (void)snprintf(server.told, sizeof server.told, "%" PRId64, server.began + server.ahead);
         (void)usleep(WAIT_MILLISECONDS * 1000);
     }
+    if (server.on && server.answers > 0) {
+        server.answers--;
+        return 0;
+    }
     if (server.on)
         return server.no_query;
     support_cut_before(mysql);
@@ -82,6 +88,10 @@ MYSQL_RES *__wrap_mysql_store_result(MYSQL *mysql)
     if (!server.on)
         return __real_mysql_store_result(mysql);
     server.next = 0;
+    if (server.results > 0) {
+        server.results--;
+        return (MYSQL_RES *)(void *)&result;
+    }
     return server.no_result ? NULL : (MYSQL_RES *)(void *)&result;
 }
 
@@ -155,6 +165,7 @@ static void stop_serving(void)
 /* ---- its quorum ------------------------------------------------------------------------------------- */
 
 #define PROVIDER {"wsrep_provider_name", "Galera"}
+#define REJECTS(value) {"wsrep_reject_queries", value}
 
 static void a_node_is_ready_only_where_it_says_so(void **state)
 {
@@ -168,6 +179,11 @@ static void a_node_is_ready_only_where_it_says_so(void **state)
         {{{"wsrep_ready", "OFF"}, PROVIDER, {"wsrep_local_state_comment", "Joining"}}, true, false, "Joining"},
         {{{"wsrep_ready", NULL}, PROVIDER, {"wsrep_local_state_comment", NULL}}, true, false, ""},
         {{PROVIDER, {"wsrep_cluster_status", NULL}, {"wsrep_cluster_size", NULL}}, true, false, ""},
+        {{REJECTS("ALL"), {"wsrep_ready", "ON"}, PROVIDER}, true, false, ""},
+        {{REJECTS("ALL_KILL"), {"wsrep_ready", "ON"}, PROVIDER}, true, false, ""},
+        {{REJECTS("NONE"), {"wsrep_ready", "ON"}, PROVIDER}, true, true, ""},
+        {{REJECTS(NULL), {"wsrep_ready", "ON"}, PROVIDER}, true, true, ""},
+        {{REJECTS("ALL"), {"wsrep_ready", "ON"}}, false, true, ""},
         {{{"wsrep_ready", "OFF"}, {"wsrep_provider_name", ""}}, false, true, ""},
         {{{"wsrep_ready", "OFF"}, {"wsrep_provider_name", NULL}}, false, true, ""},
         {{{NULL, NULL}}, false, true, ""},
@@ -193,6 +209,22 @@ static void a_node_that_does_not_answer_says_nothing(void **state)
     server.no_query = true;
     assert_false(node_ask(NULL, &node));
     serve(none);
+    server.no_result = true;
+    assert_false(node_ask(NULL, &node));
+    stop_serving();
+}
+
+static void a_node_that_does_not_tell_whether_it_refuses_is_not_used(void **state)
+{
+    static const char *const ready[ROWS][2] = {{"wsrep_ready", "ON"}, PROVIDER};
+    struct node_state node;
+    (void)state;
+    serve(ready);
+    server.no_query = true;
+    server.answers = 1;
+    assert_false(node_ask(NULL, &node));
+    serve(ready);
+    server.results = 1;
     server.no_result = true;
     assert_false(node_ask(NULL, &node));
     stop_serving();
@@ -341,6 +373,7 @@ static void an_unknown_host_is_told_so(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_node_is_ready_only_where_it_says_so),
     HARNESS_TEST(a_node_that_does_not_answer_says_nothing),
+    HARNESS_TEST(a_node_that_does_not_tell_whether_it_refuses_is_not_used),
     HARNESS_TEST(a_clock_is_a_number_or_is_not_told),
     HARNESS_TEST(a_row_without_a_value_tells_no_clock),
     HARNESS_TEST(a_clock_that_may_be_our_own_is_taken_for_it),
