@@ -20,7 +20,7 @@ from support.wire import haproxy
 PARTS = ("nginx", "workers", "login", "uploads", "jobs")
 WHOLE_SECONDS = 120
 LAST_COMMITS_SECONDS = 5
-QUORUM_IS_BACK = "WSREP: Restored state OPEN -> SYNCED"
+QUORUM_IS_BACK = "WSREP: Restored state OPEN -> "
 HOST_LINE = re.compile(r"^host = (\S.*,.*)$", re.MULTILINE)
 
 
@@ -42,6 +42,7 @@ class Cluster(Parts):
         self.hosts = [Host(stack, facts) for facts in self.facts()["hosts"]]
         self.nodes = [facts["name"] for facts in self.facts()["databases"]]
         self.isolated = set()
+        self.refusing = set()
         self.databases = [Database(stack.database | {"socket": facts["socket"]})
                           for facts in self.facts()["databases"]]
 
@@ -59,9 +60,11 @@ class Cluster(Parts):
 
     def renew_node(self, node):
         """As the guide to upgrading says: the node refuses statements, ends what it has begun, and is restarted."""
+        self.refusing.add(node)
         self.databases[self.nodes.index(node)].run("SET GLOBAL wsrep_reject_queries = 'ALL'")
         time.sleep(LAST_COMMITS_SECONDS)
         self.renew(node, signal.SIGTERM)
+        self.refusing.clear()
         self.await_whole()
 
     def is_ready(self, name):
@@ -78,11 +81,14 @@ class Cluster(Parts):
         self.databases[self.nodes.index(node)].run("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'")
 
     def heal(self):
-        """Ends everything that a test has begun: what was kept dead, cut off or taken out."""
+        """Ends everything that a test has begun: what was kept dead, cut off, taken out or told to refuse."""
         self.release()
         for node in self.isolated:
             self.databases[self.nodes.index(node)].run("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'")
         self.isolated.clear()
+        for node in self.refusing:
+            self.databases[self.nodes.index(node)].run("SET GLOBAL wsrep_reject_queries = 'NONE'")
+        self.refusing.clear()
         for host, state in self.servers().items():
             if state == "DRAIN":
                 self.bring_back(host)

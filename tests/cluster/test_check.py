@@ -40,4 +40,5 @@ def test_check_names_a_node_that_refuses_statements(cluster):
         finally:
             cursor.execute("SET GLOBAL wsrep_reject_queries = 'NONE'")
     assert f"{node['host']}:{node['port']} is not ready: Synced, refuses statements." in said, said
+    assert "has set wsrep_reject_queries" in said, said
     assert "refuses statements" not in cluster.check()

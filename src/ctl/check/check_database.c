@@ -215,6 +215,9 @@ static void check_host_waits(struct checks *checks, const char *part, int64_t se
                      "Write innodb_lock_wait_timeout = 1 into its configuration, and restart it.");
 }
 
+static const char host_help[] = "Start it, or see in its log why it has not joined. If it refuses statements: somebody "
+                                "has set wsrep_reject_queries. The service uses the other hosts.";
+
 /* Each host of a list. One that is away is a warning: the service uses the others. */
 static void check_hosts(struct checks *checks)
 {
@@ -226,8 +229,7 @@ static void check_hosts(struct checks *checks)
         const char *part = arena_format(checks->arena, "database %s", state.name);
         if (error == NULL)
             part = arena_format(checks->arena, "%s (%s)", part, state.words);
-        (void)check_tell(checks, part, CHECK_WARNING, error,
-                         "Start it, or see in its log why it has not joined; the service uses the other hosts.");
+        (void)check_tell(checks, part, CHECK_WARNING, error, host_help);
         check_host_clock(checks, part, state.ahead);
         check_host_waits(checks, part, state.lock_wait_seconds);
     }

@@ -6,10 +6,10 @@
  * has closed the connection. That is noticed before a statement is sent, when it is still safe to connect again.
  *
  * Of a list of hosts the first that can be used is connected to: one that takes the connection, and that is no Galera
- * node without its quorum. All processes of all hosts use the same one in that way, so that they seldom meet in
- * conflicts that only the commit finds. A process that is connected to a later host goes back when an earlier one can
- * be used again: between two transactions, with a connection that is open before the other is closed, so that no
- * request fails by it.
+ * node that refuses statements, without its quorum or by order. All processes of all hosts use the same one in that
+ * way, so that they seldom meet in conflicts that only the commit finds. A process that is connected to a later host
+ * goes back when an earlier one can be used again: between two transactions, with a connection that is open before the
+ * other is closed, so that no request fails by it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -164,8 +164,9 @@ static void look_later(struct database *database)
 }
 
 /*
- * How long a walk rests that met a node without its quorum and no node with one. After a death the nodes need a moment
- * to agree on who is left; a request that is told so at once could as well have been answered.
+ * How long a walk rests that met a node that refuses statements and none that takes them. After a death the nodes need
+ * a moment to agree on who is left, and one that was told to refuse ends and comes back; a request that is told so at
+ * once could as well have been answered.
  */
 #define REST_MICROSECONDS INT64_C(200000)
 
@@ -233,7 +234,7 @@ static bool avoids_no_more(struct database *database)
 
 /*
  * Goes through the first `count` hosts until one can be used. Each has its share of what is left until then, so that
- * one that does not answer leaves time for the others. *regroups_out: one of them waits for its quorum.
+ * one that does not answer leaves time for the others. *regroups_out: one of them refuses statements, for now.
  */
 static MYSQL *walk(struct database *database, size_t count, int64_t until, struct fault *fault, bool *regroups_out)
 {

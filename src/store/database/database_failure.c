@@ -28,7 +28,7 @@ static const struct meaning meanings[] = {
     {1041, DATABASE_FAILURE_UNAVAILABLE}, /* out of resources */
     {1044, DATABASE_FAILURE_UNAVAILABLE}, /* access denied to the database */
     {1045, DATABASE_FAILURE_UNAVAILABLE}, /* access denied to the user */
-    {1047, DATABASE_FAILURE_LOST},        /* a Galera node without its quorum */
+    {1047, DATABASE_FAILURE_LOST},        /* NODE_REFUSES: nothing was done */
     {1049, DATABASE_FAILURE_UNAVAILABLE}, /* no such database */
     {1053, DATABASE_FAILURE_LOST},        /* shutdown in progress */
     {1062, DATABASE_FAILURE_DUPLICATE},

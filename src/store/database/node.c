@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a host of a list can be used: whether it takes connections at all, and whether it is a Galera node that has
- * its quorum. A node without it still takes connections, and then refuses every statement. And what a server's clock
- * says.
+ * Whether a host of a list can be used: whether it takes connections at all, and whether it is a Galera node that takes
+ * statements. A node without its quorum, or one that was told to refuse them, still takes connections, and then refuses
+ * every statement. And what a server's clock says.
  */
 #include <errmsg.h>
 #include <errno.h>
@@ -74,7 +74,7 @@ bool node_reachable(const struct host *host, int64_t until, struct fault *fault)
     return false;
 }
 
-/* ---- its quorum ---------------------------------------------------------------------------------- */
+/* ---- whether it takes statements ----------------------------------------------------------------- */
 
 /* A node without its quorum answers this one. A server that is no node has no provider. */
 static const char ask_state[] = "SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_provider_name',"
