@@ -12,6 +12,9 @@
 /* Milliseconds since 1970-01-01T00:00:00Z. */
 int64_t clock_now(void);
 
+/* Microseconds since then. */
+int64_t clock_now_microseconds(void);
+
 /* Microseconds of a clock that never jumps. Only differences between two readings have a meaning. */
 int64_t clock_monotonic(void);
 

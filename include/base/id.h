@@ -20,15 +20,16 @@ struct id {
 };
 
 /*
- * A new id: 48 bits of time in milliseconds, a counter of 12 bits that starts at random below 2048, 62 random bits (RFC
- * 9562, section 6.2, method 1). Each id of a process is greater than the one before. So rows are listed in the order in
- * which they were made, even within a millisecond and after the clock was set back. For an exception see the next one.
+ * A new id: 48 bits of time in milliseconds, 12 bits with the fraction of it, 62 random bits (RFC 9562, section 6.2,
+ * method 3). Each id of a process is greater than the one before, also after the clock was set back (for an exception
+ * see the next one), and than those that the machine's other processes made a microsecond before. So rows are listed in
+ * the order in which they were made.
  */
 struct id id_new(void);
 
 /*
  * From here on the ids of this process have the time of a clock that the hosts share, that of the database's server.
- * It says `shared_now` at this moment (milliseconds since 1970). So rows of hosts whose own clocks differ are listed in
+ * It says `shared_now` at this moment (microseconds since 1970). So rows of hosts whose own clocks differ are listed in
  * the order in which they were made.
  *
  * Ids ascend from the first call on as long as all calls tell of one clock; those from before, by the host's own clock,

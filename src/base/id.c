@@ -10,19 +10,16 @@
 #include "base/clock.h"
 
 #define TIME_BYTES 6
+/* The time of an id counts in parts of a millisecond. */
+#define FRACTION_BITS 12
 /* How exactly two answers of one server tell its time. What is further back is the time of another server. */
-#define SAME_CLOCK_MILLISECONDS 1000
+#define SAME_CLOCK_MICROSECONDS 1000000
 #define TIME_LAST ((INT64_C(1) << 8 * TIME_BYTES) - 1)
 
 static const char digits[] = "0123456789abcdef";
 
-/* The time and the counter of the last id. */
-struct moment {
-    uint64_t milliseconds;
-    unsigned counter;
-};
-
-static struct moment latest;
+/* The time of the last id: milliseconds, and in the last FRACTION_BITS bits the fraction. */
+static uint64_t latest;
 
 /* What the clock that the hosts share said, and when (clock_monotonic()); `at` is 0: the host's own clock counts. */
 static struct {
@@ -30,10 +27,16 @@ static struct {
     int64_t at;
 } shared_clock;
 
+static uint64_t with_fraction(int64_t microseconds)
+{
+    uint64_t part = (uint64_t)(microseconds % 1000) << FRACTION_BITS;
+    return (uint64_t)(microseconds / 1000) << FRACTION_BITS | part / 1000;
+}
+
 void id_follow_clock(int64_t shared_now)
 {
-    if (shared_clock.at == 0 || (int64_t)latest.milliseconds - shared_now > SAME_CLOCK_MILLISECONDS)
-        latest = (struct moment){0};
+    if (shared_clock.at == 0 || latest > with_fraction(shared_now + SAME_CLOCK_MICROSECONDS))
+        latest = 0;
     shared_clock.time = shared_now;
     shared_clock.at = clock_monotonic();
 }
@@ -41,7 +44,7 @@ void id_follow_clock(int64_t shared_now)
 /* Nobody sets the monotonic clock, so a host whose clock is put right meanwhile does not go wrong here. */
 static int64_t time_of_ids(void)
 {
-    return shared_clock.at == 0 ? clock_now() : shared_clock.time + (clock_monotonic() - shared_clock.at) / 1000;
+    return shared_clock.at == 0 ? clock_now_microseconds() : shared_clock.time + clock_monotonic() - shared_clock.at;
 }
 
 /* The first 48 bits, the most significant first. */
@@ -57,14 +60,11 @@ struct id id_new(void)
     /* Once the kernel's pool is ready, 16 bytes come whole and uninterrupted (getrandom(2)). */
     if (getrandom(id.bytes, sizeof id.bytes, 0) != (ssize_t)sizeof id.bytes)
         abort();
-    uint64_t now = (uint64_t)time_of_ids();
-    if (now > latest.milliseconds)
-        latest = (struct moment){now, (unsigned)(id.bytes[6] << 8 | id.bytes[7]) & 0x7ffu};
-    else if (++latest.counter > 0xfff)
-        latest = (struct moment){latest.milliseconds + 1, 0};
-    put_time(&id, latest.milliseconds);
-    id.bytes[6] = (uint8_t)(0x70 | latest.counter >> 8);
-    id.bytes[7] = (uint8_t)latest.counter;
+    uint64_t now = with_fraction(time_of_ids());
+    latest = now > latest ? now : latest + 1;
+    put_time(&id, latest >> FRACTION_BITS);
+    id.bytes[6] = (uint8_t)(0x70 | (latest >> 8 & 0xf));
+    id.bytes[7] = (uint8_t)latest;
     id.bytes[8] = (uint8_t)(0x80 | (id.bytes[8] & 0x3f));
     return id;
 }

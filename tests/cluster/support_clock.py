@@ -31,7 +31,8 @@ class AheadNode:
         owner = os.stat(f"/proc/{old}")
         self.user, self.group = owner.st_uid, owner.st_gid
         words = pathlib.Path(f"/proc/{old}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")
-        self.command = [word.decode() for word in words if not word.startswith(b"--wsrep-start-position")]
+        only_once = (b"--wsrep-start-position", b"--wsrep-new-cluster")
+        self.command = [word.decode() for word in words if not word.startswith(only_once)]
         self.folder = os.readlink(f"/proc/{old}/cwd")
 
     def take_down(self):

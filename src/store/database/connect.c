@@ -306,7 +306,7 @@ static bool ask(const struct database *database, size_t host, struct node_state 
     if (!answered)
         tell_failure(mysql, fault);
     else if (*clock_out == 0)
-        *clock_out = clock_now();
+        *clock_out = clock_now_microseconds();
     close_now(mysql);
     return answered;
 }
@@ -332,7 +332,7 @@ struct error *database_host_state(const struct database *database, struct arena 
     if (!node.ready)
         return error_message(error_plain(arena, ERROR_DATABASE_UNAVAILABLE),
                              "The database node %s is not ready: %s, %s.", name, node.state, node.status);
-    state_out->ahead = clock - clock_now();
+    state_out->ahead = (clock - clock_now_microseconds()) / 1000;
     if (!node.is_node)
         return NULL;
     state_out->words = arena_format(arena, "%s, one of %s nodes", node.state, node.size);

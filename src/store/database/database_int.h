@@ -130,7 +130,7 @@ struct node_state {
 bool node_ask(MYSQL *mysql, struct node_state *state_out);
 
 /*
- * The server's time now, as milliseconds since 1970; 0: the server refuses to tell it. Within the same deadline. False
+ * The server's time now, as microseconds since 1970; 0: the server refuses to tell it. Within the same deadline. False
  * when there was no answer: then the connection is of no use any more. Where nothing tells it apart from this machine's
  * time it is exactly that.
  */

@@ -136,7 +136,7 @@ bool node_ask(MYSQL *mysql, struct node_state *state_out)
 
 /* A node tells its clock also while it waits for the others, who agree on a death. */
 static const char ask_clock[] =
-    "SET STATEMENT wsrep_sync_wait = 0 FOR SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS INTEGER)";
+    "SET STATEMENT wsrep_sync_wait = 0 FOR SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS INTEGER)";
 
 /* The whole number that is the answer; 0: the server refuses it. False when there was no answer. */
 static bool ask_number(MYSQL *mysql, const char *sql, int64_t *number_out)
@@ -163,9 +163,10 @@ bool node_clock(MYSQL *mysql, int64_t *now_out)
 {
     int64_t asked = clock_monotonic();
     bool answered = ask_number(mysql, ask_clock, now_out);
-    int64_t waited = (clock_monotonic() - asked + 999) / 1000, own = clock_now();
+    /* All three are cut to whole microseconds. */
+    int64_t own = clock_now_microseconds(), waited = clock_monotonic() - asked + 2;
     if (*now_out > 0)
-        *now_out = own >= *now_out && own <= *now_out + waited + 1 ? own : *now_out + waited / 2;
+        *now_out = own >= *now_out && own <= *now_out + waited ? own : *now_out + waited / 2;
     return answered;
 }
 

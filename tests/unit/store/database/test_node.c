@@ -20,21 +20,21 @@
 /* ---- a server as the test wants it ------------------------------------------------------------------ */
 
 #define ROWS 6
-#define WAIT_MILLISECONDS 30
+#define WAIT_MICROSECONDS 30000
 
 /* What the client library answers while `on`. */
 static struct {
     bool on;
     bool no_query;   /* the query fails, */
     size_t answers;  /* after so many that did not */
-    bool slow;       /* it takes WAIT_MILLISECONDS, and the row is the time at its beginning and `ahead` */
+    bool slow;       /* it takes WAIT_MICROSECONDS, and the row is the time at its beginning and `ahead` */
     bool no_result;  /* it has no result, */
     size_t results;  /* after so many that had one */
     unsigned number; /* the error of either */
     const char *rows[ROWS][2];
     size_t count;
     size_t next;
-    int64_t began, ahead; /* of a slow one, in milliseconds */
+    int64_t began, ahead; /* of a slow one, in microseconds */
     char told[24];
 } server;
 
@@ -68,9 +68,9 @@ int __wrap_getsockopt(int fd, int level, int name, void *value, socklen_t *lengt
 int __wrap_mysql_real_query(MYSQL *mysql, const char *sql, unsigned long length)
 {
     if (server.on && server.slow) {
-        server.began = clock_now();
+        server.began = clock_now_microseconds();
         (void)snprintf(server.told, sizeof server.told, "%" PRId64, server.began + server.ahead);
-        (void)usleep(WAIT_MILLISECONDS * 1000);
+        (void)usleep(WAIT_MICROSECONDS);
     }
     if (server.on && server.answers > 0) {
         server.answers--;
@@ -241,7 +241,7 @@ static void a_clock_is_a_number_or_is_not_told(void **state)
         unsigned number;
         bool answered;
     } table[] = {
-        {{{"1795428000000", NULL}}, INT64_C(1795428000000), false, false, 0, true},
+        {{{"1795428000000000", NULL}}, INT64_C(1795428000000000), false, false, 0, true},
         {{{"yesterday", NULL}}, 0, false, false, 0, true},
         {{{"-5", NULL}}, 0, false, false, 0, true},
         {{{NULL, NULL}}, 0, false, false, 0, true},
@@ -278,7 +278,7 @@ static void a_row_without_a_value_tells_no_clock(void **state)
     stop_serving();
 }
 
-/* What a row is taken for that says the time plus so many milliseconds, in an answer that takes a while. */
+/* What a row is taken for that says the time plus so many microseconds, in an answer that takes a while. */
 static int64_t slow_clock(int64_t ahead, int64_t *began_out)
 {
     static const char *const none[ROWS][2] = {{NULL, NULL}};
@@ -299,14 +299,14 @@ static void a_clock_that_may_be_our_own_is_taken_for_it(void **state)
     int64_t began;
     (void)state;
     /* Whether the server read it at once or at the end: on one machine all processes have one time. */
-    for (int64_t ahead = 0; ahead <= WAIT_MILLISECONDS; ahead += WAIT_MILLISECONDS) {
+    for (int64_t ahead = 0; ahead <= WAIT_MICROSECONDS; ahead += WAIT_MICROSECONDS) {
         int64_t now = slow_clock(ahead, &began);
-        assert_true(now >= began + WAIT_MILLISECONDS && now <= clock_now());
+        assert_true(now >= began + WAIT_MICROSECONDS && now <= clock_now_microseconds());
     }
     /* Another clock: half of what the answer took is added. */
-    for (int64_t ahead = -5000; ahead <= 5000; ahead += 10000) {
+    for (int64_t ahead = -5000000; ahead <= 5000000; ahead += 10000000) {
         int64_t now = slow_clock(ahead, &began) - began - ahead;
-        assert_true(now >= WAIT_MILLISECONDS / 2 && now <= clock_now() - began);
+        assert_true(now >= WAIT_MICROSECONDS / 2 && now <= clock_now_microseconds() - began);
     }
 }
 
