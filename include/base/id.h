@@ -21,9 +21,9 @@ struct id {
 
 /*
  * A new id: 48 bits of time in milliseconds, 12 bits with the fraction of it, 62 random bits (RFC 9562, section 6.2,
- * method 3). Each id of a process is greater than the one before, also after the clock was set back (for an exception
- * see the next one), and than those that the machine's other processes made a microsecond before. So rows are listed in
- * the order in which they were made.
+ * method 3). Each id of a process is greater than the one before, also after the clock was set back; for an exception
+ * see the next one. It is greater than those that other processes with the same clock made some microseconds before. So
+ * rows are listed in the order in which they were made.
  */
 struct id id_new(void);
 

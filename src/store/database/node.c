@@ -154,19 +154,22 @@ static bool ask_number(MYSQL *mysql, const char *sql, int64_t *number_out)
     return whole;
 }
 
+/* How far apart two clocks are, in microseconds, that are taken for one. */
+#define ONE_CLOCK_MICROSECONDS 1000
+
 /*
  * The server answered at some moment of our wait, so its time is between what it says and that plus the whole wait.
- * If ours lies there, nothing tells the clocks apart, and ours is exact: on one machine a guess would put the ids of
- * its processes out of order by as much as it is wrong. Otherwise the middle is taken.
+ * If ours lies there, or nearly so, nothing tells the clocks apart, and ours is exact: on one machine a guess would put
+ * the ids of its processes out of order by as much as it is wrong. Otherwise the middle is taken.
  */
 bool node_clock(MYSQL *mysql, int64_t *now_out)
 {
     int64_t asked = clock_monotonic();
     bool answered = ask_number(mysql, ask_clock, now_out);
-    /* All three are cut to whole microseconds. */
-    int64_t own = clock_now_microseconds(), waited = clock_monotonic() - asked + 2;
+    int64_t own = clock_now_microseconds(), waited = clock_monotonic() - asked;
+    bool is_own = own >= *now_out - ONE_CLOCK_MICROSECONDS && own <= *now_out + waited + ONE_CLOCK_MICROSECONDS;
     if (*now_out > 0)
-        *now_out = own >= *now_out && own <= *now_out + waited ? own : *now_out + waited / 2;
+        *now_out = is_own ? own : *now_out + waited / 2;
     return answered;
 }
 

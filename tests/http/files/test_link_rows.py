@@ -4,7 +4,6 @@ one."""
 
 import concurrent.futures
 import json
-import time
 import uuid
 
 import pytest
@@ -28,17 +27,11 @@ def revoke(account, identity, link, **arguments):
     return account.delete(f"/system/files/{identity}/links/{link}", **arguments)
 
 
-def make_alone(account, identity, **arguments):
-    """A new link in a millisecond of its own: those of one millisecond have no order."""
-    time.sleep(0.002)
-    return make(account, identity, status=200, **arguments)
-
-
 @pytest.fixture()
 def linked(keeper, stack, stored):
     """A picture with two links: (record, bytes, older path, newer path, their ids)."""
     record, data = stored
-    paths = [path_of(stack, make_alone(keeper, record["id"]).json()) for _ in range(2)]
+    paths = [path_of(stack, make(keeper, record["id"], status=200).json()) for _ in range(2)]
     ids = [link["id"] for link in links(keeper, record["id"])["items"]]
     return record, data, paths, ids[::-1]
 
@@ -46,7 +39,7 @@ def linked(keeper, stack, stored):
 def test_the_list_has_the_links_of_the_file_the_newest_first(keeper, stored):
     record, _ = stored
     assert links(keeper, record["id"]) == {"items": [], "nextCursor": None}
-    made = [make_alone(keeper, record["id"], json={"expiresIn": seconds}).json() for seconds in (60, 600, 6000)]
+    made = [make(keeper, record["id"], status=200, json={"expiresIn": seconds}).json() for seconds in (60, 600, 6000)]
     told = links(keeper, record["id"])
     assert told["nextCursor"] is None
     assert [link["expiresAt"] for link in told["items"]] == [link["expiresAt"] for link in reversed(made)]

@@ -77,10 +77,11 @@ static void ids_of_two_processes_ascend(void **state)
     clock_sleep(50000);
     assert_int_equal(pipe(requests) + pipe(replies), 0);
     pid_t other = fork();
-    if (other == 0) {
-        (void)close(requests[1]);
+    assert_true(other >= 0);
+    (void)close(other == 0 ? requests[1] : requests[0]);
+    if (other == 0)
         answer_with_ids(requests[0], replies[1]);
-    }
+    (void)close(replies[1]);
     for (int i = 0; i < 2000; i++) {
         struct id before = id_new(), between;
         clock_sleep(2);
@@ -91,9 +92,9 @@ static void ids_of_two_processes_ascend(void **state)
         assert_true(memcmp(before.bytes, between.bytes, ID_BYTES) < 0);
         assert_true(memcmp(between.bytes, after.bytes, ID_BYTES) < 0);
     }
-    for (int i = 0; i < 2; i++)
-        (void)(close(requests[i]) + close(replies[i]));
+    (void)(close(requests[1]) + close(replies[0]));
     assert_int_equal(waitpid(other, &status, 0), other);
+    assert_int_equal(status, 0);
 }
 
 static void a_text_and_its_id_are_the_same(void **state)

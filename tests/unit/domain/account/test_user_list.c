@@ -3,7 +3,6 @@
 #include "harness.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -11,19 +10,10 @@
 #include "domain/support.h"
 #include "support_database.h"
 
-/* Ids of one millisecond come in no order: whoever is to be younger waits for the next. */
-static struct user *given_younger(struct database *database, struct arena *arena, struct id organisation,
-                                  const char *role, const char *permissions)
-{
-    struct timespec pause = {0, 2000000};
-    (void)nanosleep(&pause, NULL);
-    return given_user(database, arena, organisation, role, permissions);
-}
-
 static struct id given_named(struct database *database, struct arena *arena, struct id organisation, const char *first,
                              const char *last)
 {
-    struct user *user = given_younger(database, arena, organisation, "owner", NULL);
+    struct user *user = given_user(database, arena, organisation, "owner", NULL);
     sql(database, arena, "UPDATE user SET first_name = '%s', last_name = '%s' WHERE id = %s", first, last,
         sql_id(arena, user->id));
     return user->id;
@@ -57,7 +47,7 @@ static void pages_are_stable_while_users_come_and_go(void **state)
     struct id organisation = given_organisation(database, arena);
     struct id ids[7];
     for (size_t i = 0; i < 7; i++)
-        ids[i] = given_younger(database, arena, organisation, NULL, NULL)->id;
+        ids[i] = given_user(database, arena, organisation, NULL, NULL)->id;
     struct user_filter filter = {.organisation_id = organisation, .any_status = true, .limit = 3};
     struct user_page page = list(database, arena, &filter);
     assert_int_equal(page.count, 3);
@@ -66,7 +56,7 @@ static void pages_are_stable_while_users_come_and_go(void **state)
         assert_true(id_equal(page.items[i].id, ids[i]));
     /* Whom the first page showed goes, the cursor's own user as well; somebody new comes at the end. */
     sql(database, arena, "DELETE FROM user WHERE id IN (%s, %s)", sql_id(arena, ids[0]), sql_id(arena, ids[2]));
-    struct id newest = given_younger(database, arena, organisation, NULL, NULL)->id;
+    struct id newest = given_user(database, arena, organisation, NULL, NULL)->id;
     filter.after = page.items[2].id;
     page = list(database, arena, &filter);
     assert_int_equal(page.count, 3);
@@ -229,10 +219,10 @@ static void items_are_whole_users(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
-    struct user *user = given_younger(database, arena, organisation, "owner", "cus:file:r inv:*:w");
+    struct user *user = given_user(database, arena, organisation, "owner", "cus:file:r inv:*:w");
     sql(database, arena, "INSERT INTO user_role (user_id, role_id, position) VALUES (%s, 'inv-manage', 1)",
         sql_id(arena, user->id));
-    (void)given_younger(database, arena, organisation, NULL, NULL);
+    (void)given_user(database, arena, organisation, NULL, NULL);
     struct user_filter filter = {.organisation_id = organisation, .any_status = true, .limit = 10};
     struct user_page page = list(database, arena, &filter);
     assert_int_equal(page.count, 2);
@@ -251,7 +241,7 @@ static void each_goes_over_every_organisation_once(void **state)
     struct database *database = support_database_new();
     struct id half = {{0}};
     for (int i = 0; i < 5; i++)
-        half = given_younger(database, arena, given_organisation(database, arena), "owner", NULL)->id;
+        half = given_user(database, arena, given_organisation(database, arena), "owner", NULL)->id;
     sql(database, arena, "UPDATE user SET status = 'provisioning' WHERE id = %s", sql_id(arena, half));
     struct id after = {{0}};
     struct user_page page;
@@ -275,8 +265,8 @@ static void a_wait_is_found_under_the_throttles_own_key(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
-    struct id waiting = given_younger(database, arena, organisation, NULL, NULL)->id;
-    (void)given_younger(database, arena, organisation, NULL, NULL);
+    struct id waiting = given_user(database, arena, organisation, NULL, NULL)->id;
+    (void)given_user(database, arena, organisation, NULL, NULL);
     struct throttle_key key = throttle_of_user(waiting);
     unsigned wait;
     for (int i = 0; i < THROTTLE_ACCOUNT_FREE + 5; i++) {
