@@ -117,6 +117,21 @@ def test_signing_out_of_a_session_that_is_over_already_is_no_fault(visit, member
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+def test_a_menu_has_the_focus_as_soon_as_it_is_there(visit, members, owner):
+    """Whoever is fast would else choose another item than the one that the keys lead to."""
+    page = enter(visit, members.active(owner))
+    button = page.locator("header.top .menu > button")
+    Keyboard(page).to(button)
+    focused = button.evaluate("""(button) => new Promise((done) => {
+        new MutationObserver(() => done(document.activeElement.textContent))
+            .observe(button.parentElement, { childList: true });
+        button.click();
+    })""")
+    assert focused == "Your account"
+    Keyboard(page).press("ArrowDown", "Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
 @pytest.mark.parametrize("why", ["no network", "a refusal"])
 def test_who_could_not_be_signed_out_is_told_so_in_all_tabs(visit, screens, members, owner, why):
     def keep(on):

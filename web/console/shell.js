@@ -14,14 +14,11 @@ import { brand, isDark, language, theme } from "./preferences.js";
 import { allowed, link, loadScreen, menu, route, screenOf } from "./router.js";
 import { giveUp, may, session, signOut } from "./session.js";
 import { clock, t } from "./texts.js";
-import { html, shared, useEffect, useRef, useShared, useState } from "./view.js";
+import { html, shared, useEffect, useLayoutEffect, useRef, useShared, useState } from "./view.js";
 
 /* ---- what changes under an open page ---- */
 
-/*
- * What changes under a page that stays open: the session comes to its end, and the service is upgraded. The bars of
- * shell.js tell both before anything breaks.
- */
+/* The session comes to its end, and the service is upgraded. Bars tell both before anything breaks. */
 
 /* So long before the end of the session the person is told. */
 const NOTICE_MS = 120000;
@@ -98,10 +95,7 @@ addEventListener("hashchange", () => {
 
 /* ---- the organisation in the header ---- */
 
-/*
- * The organisation in the header. Internal staff (cus:org:a) choose another one there, and say why; others only read
- * their own name.
- */
+/* Internal staff (cus:org:a) choose another one there, and say why; others only read their own name. */
 
 const SHOWN = 8;
 
@@ -311,7 +305,7 @@ function useTitle(screen, now) {
     });
     /* Whoever goes to another screen begins at its heading. */
     const before = useRef(now);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (before.current !== now) {
             before.current = now;
             scrollTo(0, 0);

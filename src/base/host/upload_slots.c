@@ -3,8 +3,11 @@
  * Slots of uploads under way, one 64-bit word each: 20 bits of the token's digest, 20 bits of the address's digest, one
  * bit that says that the slot is tentative, and 23 bits of the second at which it expires. A free slot is 0.
  *
- * A slot is tentative until the process that put it there has looked whether it admits the upload. It counts as any
- * other, but no release frees it: the words of one owner may be equal, and a release that took the slot of a process
+ * A slot is tentative until the process that put it there has looked whether it admits the upload. Processes that see
+ * too many because of each other's tentative slots give theirs back and try again, so that one of them gets the last
+ * place. Where too many are admitted already, nobody tries again.
+ *
+ * No release frees a tentative slot: the words of one owner may be equal, and a release that took the slot of a process
  * which then gives up would leave its own upload's slot behind.
  *
  * Seconds are compared modulo 2^23, which is three months. Every look at the slots frees the expired ones, long before
@@ -14,6 +17,8 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/host_memory_int.h"
 #include "base/limits.h"
@@ -26,6 +31,9 @@
 #define TOKEN_AT (ADDRESS_AT + DIGEST_BITS)
 #define DIGEST_MASK ((UINT64_C(1) << DIGEST_BITS) - 1)
 #define TRIES 64
+/* How often a process tries for a place that others try for, too. It pauses between 10 and 20 ms in all. */
+#define ROUNDS 10
+#define PAUSE_NANOSECONDS 10000
 #define NO_SLOT SIZE_MAX
 
 static _Atomic uint64_t *slot_at(size_t index)
@@ -56,11 +64,15 @@ static uint64_t seconds_left(uint64_t word, int64_t now)
     return word == 0 || left > LIMIT_UPLOAD_SECONDS ? 0 : left;
 }
 
-/* Whether the uploads under way and `more` of this owner are too many. Frees expired slots. */
-static bool exceeds(uint64_t own, const struct upload_slots_bounds *bounds, int64_t more, int64_t now)
+/*
+ * Whether an upload of this owner is one too many. It is among the slots already when `own` is tentative, and all slots
+ * count then; else only those count that were admitted. Frees expired slots.
+ */
+static bool exceeds(uint64_t own, const struct upload_slots_bounds *bounds, int64_t now)
 {
-    int64_t of_token = more;
-    int64_t of_address = more;
+    const bool is_there = (own & TENTATIVE) != 0;
+    int64_t of_token = !is_there;
+    int64_t of_address = !is_there;
     for (size_t i = 0; i < LIMIT_UPLOAD_SLOTS; i++) {
         uint64_t word = atomic_load(slot_at(i));
         if (word == 0)
@@ -69,6 +81,8 @@ static bool exceeds(uint64_t own, const struct upload_slots_bounds *bounds, int6
             (void)atomic_compare_exchange_strong(slot_at(i), &word, 0);
             continue;
         }
+        if (!is_there && (word & TENTATIVE) != 0)
+            continue;
         of_token += token_of(word) == token_of(own);
         of_address += address_of(word) == address_of(own);
     }
@@ -110,21 +124,32 @@ static size_t put(uint64_t word, int64_t now)
     return NO_SLOT;
 }
 
+/* Twice as long each time, and not as long in every process. */
+static void pause_before(int round)
+{
+    const int64_t part = PAUSE_NANOSECONDS / 16;
+    const struct timespec pause = {.tv_nsec = ((int64_t)1 << round) * (PAUSE_NANOSECONDS + part * (getpid() % 16))};
+    (void)nanosleep(&pause, NULL);
+}
+
 bool upload_slots_take(struct upload_slots_owner owner, const struct upload_slots_bounds *bounds, int64_t seconds,
                        int64_t now)
 {
     uint64_t own = make_word(owner, now / 1000 + (seconds < LIMIT_UPLOAD_SECONDS ? seconds : LIMIT_UPLOAD_SECONDS));
     if (!host_memory_is_shared())
         return true;
-    if (exceeds(own, bounds, 1, now))
-        return false;
-    uint64_t tentative = own | TENTATIVE;
-    size_t place = put(tentative, now);
-    /* Others may have taken slots since. A process that now sees too many, its own included, gives its slot back. */
-    bool admitted = !exceeds(own, bounds, 0, now);
-    if (place != NO_SLOT)
-        (void)atomic_compare_exchange_strong(slot_at(place), &tentative, admitted ? own : 0);
-    return admitted;
+    for (int round = 0; round < ROUNDS && !exceeds(own, bounds, now); round++) {
+        if (round > 0)
+            pause_before(round);
+        uint64_t tentative = own | TENTATIVE;
+        size_t place = put(tentative, now);
+        bool admitted = !exceeds(tentative, bounds, now);
+        if (place != NO_SLOT)
+            (void)atomic_compare_exchange_strong(slot_at(place), &tentative, admitted ? own : 0);
+        if (admitted)
+            return true;
+    }
+    return false;
 }
 
 void upload_slots_release(struct upload_slots_owner owner, int64_t now)

@@ -38,11 +38,15 @@ def test_uploads_under_way_with_one_token_are_bounded(stack, keeper, owner):
     assert most < found["gatehouse_upload_addresses"]
     connections = []
     with contextlib.ExitStack() as opened:
-        for _ in range(most + 4):
+        def begin():
             connection = opened.enter_context(socket.create_connection((stack.host, stack.port), 20))
             connection.sendall(head(stack, keeper.token, LIMITED) + b"--never\r\n")
             connections.append(connection)
-        wait_until(lambda: refused(stack, keeper.token), 20, "the uploads to be counted")
+
+        for _ in range(most + 4):
+            begin()
+        # Of those that come while a question of ours holds the last place all are refused. Another one gets it then.
+        wait_until(lambda: refused(stack, keeper.token) or begin(), 20, "the uploads to be counted")
         with spool.Watch(stack) as watch:
             before = spool.spooled(stack)
             status, headers, body = refused(stack, keeper.token, MIB)

@@ -5,7 +5,7 @@
  */
 import { setUnsaved } from "../router.js";
 import { errorText, t } from "../texts.js";
-import { html, useEffect, useName, useRef, useState } from "../view.js";
+import { html, useEffect, useLayoutEffect, useName, useRef, useState } from "../view.js";
 import { CopyId } from "./basic.js";
 import { ask } from "./overlay.js";
 
@@ -71,7 +71,7 @@ function showFaults(form, list, error) {
 
 function Summary({ form, title }) {
     const place = useRef(null);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (form.turn > 0) {
             place.current?.focus();
         }

@@ -92,7 +92,7 @@ function toggled(chosen, key) {
 
 function Row({ row, columns, rowKey, rowName, selection, focused }) {
     const place = useRef(null);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (focused) {
             place.current.focus();
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What opens above the page: dialogs, drawers, questions, menus. */
 import { t } from "../texts.js";
-import { html, shared, useEffect, useLayoutEffect, useName, useRef, useShared, useState } from "../view.js";
+import { html, shared, useLayoutEffect, useName, useRef, useShared, useState } from "../view.js";
 import { Button, Icon } from "./basic.js";
 
 /* ---- dialogs and drawers ---- */
@@ -126,7 +126,7 @@ export function Menu({ label, items, kind = "icon", children }) {
         setOpen(false);
         place.current.querySelector("button").focus();
     };
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (!open) {
             return undefined;
         }

@@ -6,7 +6,7 @@ import { Field, Form, useForm, useUnsaved } from "../components/form.js";
 import { ask } from "../components/overlay.js";
 import { may, session } from "../session.js";
 import { dateTime, errorText, plural, t } from "../texts.js";
-import { html, useEffect, useName, useRef, useState } from "../view.js";
+import { html, useEffect, useLayoutEffect, useName, useRef, useState } from "../view.js";
 import { changed, OWN_LINK_SECONDS } from "./actions.js";
 import { useLimits } from "./limits.js";
 import { nameBytes, readTags, splitName, wrongTags } from "./record.js";
@@ -56,7 +56,7 @@ export function Edit({ record, onDone }) {
     const form = useForm({ name: record.info.name, tags: record.tags.join(", ") });
     const place = useRef(null);
     useUnsaved(form);
-    useEffect(() => {
+    useLayoutEffect(() => {
         const input = place.current.querySelector("input");
         input.focus();
         input.setSelectionRange(0, splitName(record.info.name)[0].length);
@@ -100,7 +100,7 @@ function isShared(link) {
 function Made({ made }) {
     const place = useRef(null);
     const name = useName("address");
-    useEffect(() => {
+    useLayoutEffect(() => {
         place.current.focus();
         place.current.select();
     }, [made.url]);

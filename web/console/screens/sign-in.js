@@ -9,7 +9,7 @@ import { Field, Form, PasswordField, useForm } from "../components/form.js";
 import { brand, chooseLanguage, isDark, language, theme } from "../preferences.js";
 import { signIn, signOut } from "../session.js";
 import { duration, LANGUAGES, t } from "../texts.js";
-import { html, useEffect, useRef, useShared, useState } from "../view.js";
+import { html, useEffect, useLayoutEffect, useRef, useShared, useState } from "../view.js";
 
 /* ---- faults that are known without asking ---- */
 
@@ -193,7 +193,7 @@ export function SignIn({ note }) {
     useEffect(() => {
         document.title = `${title} · ${name}`;
     });
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (step !== "") {
             heading.current.focus();
         }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #define NOW INT64_C(1800000000000)
 #define MINUTE INT64_C(60000)
 #define CHILDREN 4
+#define ROUNDS 200
 
 static const struct upload_slots_bounds bounds = {.per_token = 3, .per_address = 5};
 
@@ -224,6 +226,80 @@ static void of_processes_that_ask_at_once_no_more_are_admitted(void **state)
     host_process_close();
 }
 
+struct race {
+    _Atomic int arrived;
+    _Atomic int admitted;
+};
+
+/* Goes on when both processes are here. It does not yield, so that each of them stays on a processor of its own. */
+static void meet(struct race *race)
+{
+    int here = atomic_fetch_add(&race->arrived, 1) + 1;
+    while (atomic_load(&race->arrived) < here + here % 2)
+        continue;
+}
+
+/* Exits with 1 when of two processes that ask for the only slot at one moment not just one has it. */
+static void ask_together(const char *path, struct race *race)
+{
+    const struct upload_slots_bounds one = {1, 1};
+    /* Its slots are the last ones, so each process looks at them long after it has put its own. */
+    const struct upload_slots_owner owner = {4, LIMIT_UPLOAD_SLOTS - 2};
+    const char *problem;
+    if (!host_process_open(path, &problem))
+        _exit(2);
+    (void)alarm(120);
+    for (int round = 1; round <= ROUNDS; round++) {
+        meet(race);
+        bool admitted = upload_slots_take(owner, &one, 60, NOW);
+        (void)atomic_fetch_add(&race->admitted, admitted);
+        meet(race);
+        if (atomic_load(&race->admitted) != round)
+            _exit(1);
+        if (admitted)
+            upload_slots_release(owner, NOW);
+    }
+    _exit(0);
+}
+
+static void of_two_processes_that_ask_at_once_one_has_the_last_place(void **state)
+{
+    const char *path = open_new(state);
+    struct race *race = mmap(NULL, sizeof *race, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t children[2];
+    assert_true(race != MAP_FAILED);
+    for (int i = 0; i < 2; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0)
+            ask_together(path, race);
+    }
+    for (int i = 0; i < 2; i++) {
+        int status;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(munmap(race, sizeof *race), 0);
+    host_process_close();
+}
+
+/* Whoever was killed while it looked holds a place until that expires, and does not keep others waiting for long. */
+static void a_place_of_who_was_killed_while_it_looked_is_refused_in_the_end(void **state)
+{
+    (void)open_new(state);
+    const struct upload_slots_bounds one = {1, 1};
+    const struct upload_slots_owner owner = {13, 13};
+    size_t place = 0;
+    assert_true(upload_slots_take(owner, &one, 60, NOW));
+    while (atomic_load(&host_memory()->upload_slots[place]) == 0)
+        place++;
+    (void)atomic_fetch_or(&host_memory()->upload_slots[place], UINT64_C(1) << 23);
+    assert_false(upload_slots_take(owner, &one, 60, NOW));
+    assert_int_equal(free_slots(owner, &bounds, NOW), 2);
+    assert_int_equal(free_slots(owner, &one, NOW + MINUTE), 1);
+    host_process_close();
+}
+
 /* Killed between any two steps, a process leaves its own slots until they expire, and nothing that blocks others. */
 static void a_killed_process_leaves_slots_that_expire(void **state)
 {
@@ -268,6 +344,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_full_table_takes_the_newest),
     HARNESS_TEST(without_a_shared_file_nothing_is_counted),
     HARNESS_TEST(of_processes_that_ask_at_once_no_more_are_admitted),
+    HARNESS_TEST(of_two_processes_that_ask_at_once_one_has_the_last_place),
+    HARNESS_TEST(a_place_of_who_was_killed_while_it_looked_is_refused_in_the_end),
     HARNESS_TEST(a_killed_process_leaves_slots_that_expire),
 };
 HARNESS_MODULE(upload_slots, cases)
