@@ -303,7 +303,7 @@ function useTitle(screen, now) {
     useEffect(() => {
         document.title = [screen === undefined ? "" : screen.title(), organisation, name].filter(Boolean).join(" · ");
     });
-    /* Whoever goes to another screen begins at its heading. */
+    /* Whoever goes to another screen begins at its top. */
     const before = useRef(now);
     useLayoutEffect(() => {
         if (before.current !== now) {

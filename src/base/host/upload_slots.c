@@ -3,22 +3,22 @@
  * Slots of uploads under way, one 64-bit word each: 20 bits of the token's digest, 20 bits of the address's digest, one
  * bit that says that the slot is tentative, and 23 bits of the second at which it expires. A free slot is 0.
  *
- * A slot is tentative until the process that put it there has looked whether it admits the upload. Processes that see
- * too many because of each other's tentative slots give theirs back and try again, so that one of them gets the last
- * place. Where too many are admitted already, nobody tries again.
+ * A slot is tentative until the process that put it there has looked whether it admits the upload. A process that
+ * sees too many because of other tentative slots gives its own back and tries again, so that one of them gets the last
+ * place.
+ * Tentative slots expire soon: whoever is killed while it looks does not hold a place for long.
  *
  * No release frees a tentative slot: the words of one owner may be equal, and a release that took the slot of a process
  * which then gives up would leave its own upload's slot behind.
  *
- * Seconds are compared modulo 2^23, which is three months. Every look at the slots frees the expired ones, long before
- * their seconds could seem to lie in the future again.
+ * Seconds are compared modulo 2^23, which is three months. Every look that finds room frees the expired slots, long
+ * before their seconds could seem to lie in the future again.
  */
 #include "base/host/upload_slots.h"
 
 #include <stdatomic.h>
 #include <stddef.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/host_memory_int.h"
 #include "base/limits.h"
@@ -31,9 +31,12 @@
 #define TOKEN_AT (ADDRESS_AT + DIGEST_BITS)
 #define DIGEST_MASK ((UINT64_C(1) << DIGEST_BITS) - 1)
 #define TRIES 64
+#define TENTATIVE_SECONDS 2
 /* How often a process tries for a place that others try for, too. It pauses between 10 and 20 ms in all. */
 #define ROUNDS 10
 #define PAUSE_NANOSECONDS 10000
+/* By so many seconds the clocks of two processes may differ. */
+#define CLOCK_SECONDS 2
 #define NO_SLOT SIZE_MAX
 
 static _Atomic uint64_t *slot_at(size_t index)
@@ -61,7 +64,7 @@ static uint64_t make_word(struct upload_slots_owner owner, int64_t until)
 static uint64_t seconds_left(uint64_t word, int64_t now)
 {
     uint64_t left = (word - (uint64_t)(now / 1000)) & SECOND_MASK;
-    return word == 0 || left > LIMIT_UPLOAD_SECONDS ? 0 : left;
+    return word == 0 || left > LIMIT_UPLOAD_SECONDS + CLOCK_SECONDS ? 0 : left;
 }
 
 /*
@@ -85,11 +88,14 @@ static bool exceeds(uint64_t own, const struct upload_slots_bounds *bounds, int6
             continue;
         of_token += token_of(word) == token_of(own);
         of_address += address_of(word) == address_of(own);
+        /* The sooner a slot is given back, the fewer other processes see it. */
+        if (of_token > bounds->per_token || of_address > bounds->per_address)
+            return true;
     }
-    return of_token > bounds->per_token || of_address > bounds->per_address;
+    return false;
 }
 
-/* The slot that expires first: of those that are that owner's and not tentative, or (NULL) of all. NO_SLOT: none. */
+/* The slot that expires first of those that are not tentative: that owner's, or (NULL) anybody's. NO_SLOT: none. */
 static size_t find_oldest(const uint64_t *owner, int64_t now, uint64_t *word_out)
 {
     size_t found = NO_SLOT;
@@ -97,7 +103,9 @@ static size_t find_oldest(const uint64_t *owner, int64_t now, uint64_t *word_out
     for (size_t i = 0; i < LIMIT_UPLOAD_SLOTS; i++) {
         uint64_t word = atomic_load(slot_at(i));
         uint64_t left = seconds_left(word, now);
-        if (left == 0 || left >= least || (owner != NULL && (word ^ *owner) >> SECOND_BITS != 0))
+        if (left == 0 || left >= least || (word & TENTATIVE) != 0)
+            continue;
+        if (owner != NULL && (word ^ *owner) >> SECOND_BITS != 0)
             continue;
         found = i;
         least = left;
@@ -127,9 +135,23 @@ static size_t put(uint64_t word, int64_t now)
 /* Twice as long each time, and not as long in every process. */
 static void pause_before(int round)
 {
-    const int64_t part = PAUSE_NANOSECONDS / 16;
-    const struct timespec pause = {.tv_nsec = ((int64_t)1 << round) * (PAUSE_NANOSECONDS + part * (getpid() % 16))};
+    struct timespec pause;
+    (void)clock_gettime(CLOCK_MONOTONIC, &pause);
+    const int64_t part = PAUSE_NANOSECONDS + pause.tv_nsec % PAUSE_NANOSECONDS;
+    pause = (struct timespec){.tv_nsec = ((int64_t)1 << round) * part};
     (void)nanosleep(&pause, NULL);
+}
+
+/* Puts a tentative slot, and makes it the word where there is room. Else there is no slot; nor where it was lost. */
+static bool try_to_take(uint64_t word, const struct upload_slots_bounds *bounds, int64_t now)
+{
+    uint64_t until = (uint64_t)(now / 1000 + TENTATIVE_SECONDS) & SECOND_MASK;
+    uint64_t tentative = (word & ~SECOND_MASK) | TENTATIVE | until;
+    size_t place = put(tentative, now);
+    if (place == NO_SLOT)
+        return false;
+    bool admitted = !exceeds(tentative, bounds, now);
+    return atomic_compare_exchange_strong(slot_at(place), &tentative, admitted ? word : 0) && admitted;
 }
 
 bool upload_slots_take(struct upload_slots_owner owner, const struct upload_slots_bounds *bounds, int64_t seconds,
@@ -138,15 +160,12 @@ bool upload_slots_take(struct upload_slots_owner owner, const struct upload_slot
     uint64_t own = make_word(owner, now / 1000 + (seconds < LIMIT_UPLOAD_SECONDS ? seconds : LIMIT_UPLOAD_SECONDS));
     if (!host_memory_is_shared())
         return true;
-    for (int round = 0; round < ROUNDS && !exceeds(own, bounds, now); round++) {
+    for (int round = 0; round < ROUNDS; round++) {
         if (round > 0)
             pause_before(round);
-        uint64_t tentative = own | TENTATIVE;
-        size_t place = put(tentative, now);
-        bool admitted = !exceeds(tentative, bounds, now);
-        if (place != NO_SLOT)
-            (void)atomic_compare_exchange_strong(slot_at(place), &tentative, admitted ? own : 0);
-        if (admitted)
+        if (exceeds(own, bounds, now))
+            return false;
+        if (try_to_take(own, bounds, now))
             return true;
     }
     return false;

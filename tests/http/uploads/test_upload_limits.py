@@ -45,13 +45,17 @@ def test_uploads_under_way_with_one_token_are_bounded(stack, keeper, owner):
 
         for _ in range(most + 4):
             begin()
-        # Of those that come while a question of ours holds the last place all are refused. Another one gets it then.
-        wait_until(lambda: refused(stack, keeper.token) or begin(), 20, "the uploads to be counted")
+        # Our own question may hold the last place while the last uploads ask: all of them are refused, and another one
+        # has to begin. A second question does not meet the place of the first.
+        wait_until(lambda: refused(stack, keeper.token) and refused(stack, keeper.token) or begin(), 20,
+                   "the uploads to be counted")
         with spool.Watch(stack) as watch:
             before = spool.spooled(stack)
-            status, headers, body = refused(stack, keeper.token, MIB)
+            reply = refused(stack, keeper.token, MIB)
             wait_until(lambda: watch.looks > 3, 20, "the spool to be looked at")
         assert watch.most < before + MIB
+        assert reply is not None
+        status, headers, body = reply
         assert json.loads(body)["code"] == "rate.limited" and headers["Retry-After"] == "5"
         check_error(status, headers, body, "/system/files", edge=True)
         if not unbuffered(stack):  # where they hold all workers of uploads
@@ -207,4 +211,5 @@ def refused(stack, token, length=9):
         with contextlib.suppress(OSError):
             connection.sendall(b"x" * (length - 9))
         reply = reply_of(connection)
-    return reply if reply and reply[0] == 429 else None
+    assert reply is not None, "there is no reply"
+    return reply if reply[0] == 429 else None

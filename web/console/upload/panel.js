@@ -193,7 +193,7 @@ function Ready({ items, limits, turn }) {
     const place = useRef(null);
     const name = useName("tags");
     const ready = count(items, "ready");
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (place.current !== null) {
             place.current.querySelector("button.primary").focus();
         }

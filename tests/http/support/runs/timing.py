@@ -11,13 +11,27 @@ A difference far below a millisecond shows in the ranks of many requests: see no
 
 import math
 import os
+import random
 import statistics
+import time
 
 import pytest
 
 BOUND_SECONDS = 0.002
 AT_REST = 1.5
 ROUNDS = 20
+
+
+def by_chance(count, *kinds):
+    """The seconds of so many requests of each kind, one list a kind; a kind is what asks once. Which comes first is
+    left to chance: workers take turns, and an order that repeats would give each kind workers of its own."""
+    times = [[] for _ in kinds]
+    for _ in range(count):
+        for which in random.sample(range(len(kinds)), len(kinds)):
+            started = time.perf_counter()
+            kinds[which]()
+            times[which].append(time.perf_counter() - started)
+    return times
 
 
 def stretch(seconds):
