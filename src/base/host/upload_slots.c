@@ -5,8 +5,7 @@
  *
  * A slot is tentative until the process that put it there has looked whether it admits the upload. A process that
  * sees too many because of other tentative slots gives its own back and tries again, so that one of them gets the last
- * place.
- * Tentative slots expire soon: whoever is killed while it looks does not hold a place for long.
+ * place. Tentative slots expire soon: a process that is killed while it looks does not hold a place for long.
  *
  * No release frees a tentative slot: the words of one owner may be equal, and a release that took the slot of a process
  * which then gives up would leave its own upload's slot behind.
@@ -69,7 +68,7 @@ static uint64_t seconds_left(uint64_t word, int64_t now)
 
 /*
  * Whether an upload of this owner is one too many. It is among the slots already when `own` is tentative, and all slots
- * count then; else only those count that were admitted. Frees expired slots.
+ * count then; else only those count that were admitted. Frees the expired slots that it meets.
  */
 static bool exceeds(uint64_t own, const struct upload_slots_bounds *bounds, int64_t now)
 {
@@ -80,10 +79,9 @@ static bool exceeds(uint64_t own, const struct upload_slots_bounds *bounds, int6
         uint64_t word = atomic_load(slot_at(i));
         if (word == 0)
             continue;
-        if (seconds_left(word, now) == 0) {
-            (void)atomic_compare_exchange_strong(slot_at(i), &word, 0);
+        /* A slot that is no longer expired when it is to be freed counts: its process has just admitted the upload. */
+        if (seconds_left(word, now) == 0 && atomic_compare_exchange_strong(slot_at(i), &word, 0))
             continue;
-        }
         if (!is_there && (word & TENTATIVE) != 0)
             continue;
         of_token += token_of(word) == token_of(own);
