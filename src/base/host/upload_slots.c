@@ -34,8 +34,8 @@
 /* How often a process tries for a place that others try for, too. It pauses between 10 and 20 ms in all. */
 #define ROUNDS 10
 #define PAUSE_NANOSECONDS 10000
-/* By so many seconds the clocks of two processes may differ. */
-#define CLOCK_SECONDS 2
+/* A process may have read the clock so many seconds before or after another one. */
+#define CLOCK_SECONDS 30
 #define NO_SLOT SIZE_MAX
 
 static _Atomic uint64_t *slot_at(size_t index)
@@ -79,8 +79,11 @@ static bool exceeds(uint64_t own, const struct upload_slots_bounds *bounds, int6
         uint64_t word = atomic_load(slot_at(i));
         if (word == 0)
             continue;
-        /* A slot that is no longer expired when it is to be freed counts: its process has just admitted the upload. */
-        if (seconds_left(word, now) == 0 && atomic_compare_exchange_strong(slot_at(i), &word, 0))
+        /*
+         * Another process may free an expired slot first. A slot that is no longer expired counts: its process has just
+         * admitted the upload.
+         */
+        if (seconds_left(word, now) == 0 && (atomic_compare_exchange_strong(slot_at(i), &word, 0) || word == 0))
             continue;
         if (!is_there && (word & TENTATIVE) != 0)
             continue;

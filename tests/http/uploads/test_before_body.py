@@ -60,9 +60,9 @@ def pour(connections, chunked, seconds=3.0):
                 left.pop(connection)
 
 
-def reply_of(connection):
-    """The reply, whose body may be followed by a reset; None when there is none."""
-    connection.settimeout(20)
+def reply_of(connection, seconds=20):
+    """The reply, whose body may be followed by a reset; None when there is none in time."""
+    connection.settimeout(seconds)
     reply = http.client.HTTPResponse(connection)
     try:
         reply.begin()

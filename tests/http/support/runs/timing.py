@@ -24,10 +24,13 @@ ROUNDS = 20
 
 def by_chance(count, *kinds):
     """The seconds of so many requests of each kind, one list a kind; a kind is what asks once. Which comes first is
-    left to chance: workers take turns, and an order that repeats would give each kind workers of its own."""
+    left to chance, and so is whether one that is not timed comes before: workers take turns, and an order that repeats
+    would give each kind workers of its own."""
     times = [[] for _ in kinds]
     for _ in range(count):
         for which in random.sample(range(len(kinds)), len(kinds)):
+            if random.getrandbits(1):
+                random.choice(kinds)()
             started = time.perf_counter()
             kinds[which]()
             times[which].append(time.perf_counter() - started)
