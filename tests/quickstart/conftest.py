@@ -16,7 +16,8 @@ import pytest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = TOP / "tools" / "quickstart"
 PORTS = TOP / "tools" / "lib" / "quickstart" / "ports.py"
-ENVIRONMENT = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"}
+ENVIRONMENT = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin",
+               "GATEHOUSE_PORTS": os.environ.get("GATEHOUSE_PORTS", "")}
 
 
 def pytest_sessionstart():

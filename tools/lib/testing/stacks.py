@@ -35,7 +35,8 @@ class Stack:
 
     def __enter__(self):
         here = self.chosen.top / "tools"
-        port = subprocess.run([here / "lib" / "quickstart" / "ports.py"], stdout=subprocess.PIPE, text=True, check=True)
+        port = subprocess.run([here / "lib" / "quickstart" / "ports.py"], stdout=subprocess.PIPE, text=True, check=True,
+                              env=self.steps.environment)
         self.step, self.child = self.steps.start(f"stack {self.where}", [
             here / "quickstart", "--state", self.state, "--port", port.stdout.strip(), *self.options,
             "--build-directory", self.chosen.out / "quickstart", f"--configure-arguments={self.chosen.configure}",
