@@ -17,7 +17,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = TOP / "tools" / "quickstart"
 PORTS = TOP / "tools" / "lib" / "quickstart" / "ports.py"
 ENVIRONMENT = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin",
-               "GATEHOUSE_PORTS": os.environ.get("GATEHOUSE_PORTS", "")}
+               "GATEHOUSE_TEST_PORTS": os.environ.get("GATEHOUSE_TEST_PORTS", "")}
 
 
 def pytest_sessionstart():

@@ -17,7 +17,7 @@ import ports  # noqa: E402
 def draw(folder):
     """How the program ended that draws a port."""
     return subprocess.run([PROGRAM], capture_output=True, text=True, check=False,
-                          env={**os.environ, "GATEHOUSE_PORTS": folder})
+                          env={**os.environ, "GATEHOUSE_TEST_PORTS": folder})
 
 
 class TestPorts(unittest.TestCase):

@@ -35,6 +35,9 @@
 #define LOCK_PATIENCE 4000
 #define LOCK_SECONDS 30
 
+/* How long it may take at the end of a check of the service to store the key that was made. */
+#define KEEP_MICROSECONDS INT64_C(3000000)
+
 /*
  * How long the cache keeps the public halves: a process may read a change that nobody announced so much later than
  * after REREAD_SECONDS. And how long a process may take to read them.
@@ -180,11 +183,7 @@ static struct error *add_key(struct database *database, struct arena *arena, con
     return NULL;
 }
 
-/*
- * Runs `body` under a lock that all processes of all hosts share, so that only one makes a key at a time. On a slow
- * machine a key takes longer than a check of the service may, so the horizon does not hold here. It would throw away
- * each key that was made, and the service would never be ready.
- */
+/* Runs `body` under a lock that all processes of all hosts share, so that only one makes a key at a time. */
 static struct error *with_lock(struct embedded *embedded, struct arena *arena,
                                struct error *(*body)(struct embedded *, struct arena *))
 {
@@ -195,7 +194,6 @@ static struct error *with_lock(struct embedded *embedded, struct arena *arena,
     if (!held)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another process is making a signing key");
     int64_t horizon = clock_within_horizon(0);
-    clock_set_horizon(0);
     struct error *error = body(embedded, arena);
     row_lock_release(database, arena, &lock);
     clock_set_horizon(horizon);
@@ -207,6 +205,18 @@ static bool has_signer(const struct key_rows *rows)
     return rows->count > 0 && rows->items[0].current;
 }
 
+/*
+ * On a slow machine a key takes longer than a check of the service may. If it were thrown away then, each check would
+ * make another one, and the service would never be ready.
+ */
+static void allow_time_to_keep(void)
+{
+    int64_t until = clock_monotonic() + KEEP_MICROSECONDS;
+    if (clock_within_horizon(until) < until)
+        clock_set_horizon(until);
+}
+
+/* Where making the key outlasts the lock, another process may make one as well. The first one stays alone. */
 static struct error *make_first(struct embedded *embedded, struct arena *arena)
 {
     struct key_rows rows;
@@ -215,6 +225,10 @@ static struct error *make_first(struct embedded *embedded, struct arena *arena)
     if (has_signer(&rows))
         return NULL;
     TRY(make_key(embedded, arena, &row));
+    allow_time_to_keep();
+    TRY(list_keys(embedded, arena, &rows));
+    if (has_signer(&rows))
+        return NULL;
     return add_key(embedded->options.database, arena, &row);
 }
 

@@ -6,7 +6,7 @@ prints one.
 The port lies below those that the kernel gives to outgoing connections. An outgoing connection could hold one of these
 when the server binds it; and a client that connects to one of these before the server listens may connect to itself.
 
-Programs of one test run draw ports that they bind later. The folder that the variable GATEHOUSE_PORTS names has a file
+Programs of one test run draw ports that they bind later. The folder that the variable GATEHOUSE_TEST_PORTS names has a file
 for each port that one of them has drawn, and no other program gets it."""
 
 import os
@@ -27,7 +27,7 @@ def free_port(address=HOST):
     end = first if first >= LOWEST + ENOUGH else HIGHEST + 1
     for _ in range(TRIES):
         port = random.randrange(LOWEST, end)
-        if is_free(port, address) and claim(port):
+        if claim(port) and is_free(port, address):
             return port
     raise OSError(f"no port of {address} from {LOWEST} to {end - 1} could be had")
 
@@ -46,7 +46,7 @@ def is_free(port, address=HOST, again=False):
 
 def claim(port):
     """Whether no other program of the test run has drawn the port. Outside a test run nobody asks."""
-    folder = os.environ.get("GATEHOUSE_PORTS", "")
+    folder = os.environ.get("GATEHOUSE_TEST_PORTS", "")
     if not os.path.isdir(folder):
         return True
     try:
