@@ -6,8 +6,8 @@ prints one.
 The port lies below those that the kernel gives to outgoing connections. An outgoing connection could hold one of these
 when the server binds it; and a client that connects to one of these before the server listens may connect to itself.
 
-Programs of one test run draw ports that they bind later. The folder that the variable GATEHOUSE_TEST_PORTS names has a file
-for each port that one of them has drawn, and no other program gets it."""
+Programs of one test run draw ports that they bind later. The folder that the variable GATEHOUSE_TEST_PORTS names has a
+file for each port that one of them has drawn, and no other program gets it."""
 
 import os
 import pathlib

@@ -61,7 +61,8 @@ class Steps:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         self.environment = {**kept, "PATH": f"{PLACES}:{kept.get('PATH', '')}".rstrip(":"), "LC_ALL": "C.UTF-8",
                             "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": temporary,
-                            "GATEHOUSE_TEST_PYCACHE": f"{temporary}/pycache", "GATEHOUSE_TEST_PORTS": f"{temporary}/ports"}
+                            "GATEHOUSE_TEST_PYCACHE": f"{temporary}/pycache",
+                            "GATEHOUSE_TEST_PORTS": f"{temporary}/ports"}
         os.makedirs(self.environment["GATEHOUSE_TEST_PORTS"], exist_ok=True)
         if CCACHE.is_dir():
             self.environment |= {"PATH": f"{CCACHE}:{self.environment['PATH']}", "CCACHE_MAXSIZE": CCACHE_SIZE,
