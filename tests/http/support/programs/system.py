@@ -43,13 +43,12 @@ class Worker:
                                                 content_type=content_type,
                                                 headers=headers)
         try:
-            connection = self.connect(timeout)
+            with self.connect(timeout) as connection:
+                return connection.request(parameters, body)
         except ConnectionRefusedError:
             if not self.doomed:
                 raise
             return fastcgi_client.Answer(b"", b"", False, None, None)
-        with connection:
-            return connection.request(parameters, body)
 
 
 @contextlib.contextmanager

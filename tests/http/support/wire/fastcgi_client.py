@@ -12,11 +12,15 @@ import contextlib
 import email.parser
 import socket
 import struct
+import time
 import urllib.parse
 
 BEGIN_REQUEST, ABORT_REQUEST, END_REQUEST, PARAMS, STDIN, STDOUT, STDERR, DATA, GET_VALUES = range(1, 10)
 RESPONDER, AUTHORIZER, FILTER = 1, 2, 3
 KEEP_CONNECTION = 1
+# How long a worker waits for the first byte of a connection, and how often it is asked where we were not in time.
+SILENCE_SECONDS = 1
+TRIES = 5
 
 
 def record(kind, content=b"", request=1, version=1, padding=0, length=None):
@@ -95,9 +99,15 @@ class Connection:
     """A connection to a worker's unix socket."""
 
     def __init__(self, path, timeout=15.0):
+        self.path = path
+        self.timeout = timeout
+        self._open()
+
+    def _open(self):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.settimeout(timeout)
-        self.socket.connect(path)
+        self.socket.settimeout(self.timeout)
+        self.opened = time.monotonic()
+        self.socket.connect(self.path)
         self.buffer = b""
 
     def __enter__(self):
@@ -124,10 +134,19 @@ class Connection:
             self.socket.shutdown(socket.SHUT_WR)
 
     def request(self, parameters, body=b"", keep=False, request=1):
-        """One whole request and its answer."""
-        self.send(begin(keep, request=request) + stream(PARAMS, pairs(parameters), request))
-        self.send(stream(STDIN, body, request))
-        return self.answer(request)
+        """One whole request and its answer. A worker drops a connection that says nothing for a second. On a busy
+        machine this process may stand still for so long; it asks again then."""
+        head = begin(keep, request=request) + stream(PARAMS, pairs(parameters), request)
+        for _ in range(TRIES):
+            self.send(head)
+            seconds = time.monotonic() - self.opened
+            self.send(stream(STDIN, body, request))
+            answer = self.answer(request)
+            if answer.ended or answer.output or seconds < SILENCE_SECONDS:
+                break
+            self.close()
+            self._open()
+        return answer
 
     def _read(self, size):
         while len(self.buffer) < size:
