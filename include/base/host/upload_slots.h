@@ -33,9 +33,9 @@ struct upload_slots_bounds {
 /*
  * Takes a slot for an upload that may last `seconds` (LIMIT_UPLOAD_SECONDS at most) from `now` (clock_now(),
  * milliseconds) on. False, and no slot, when the owner's token or address has as many uploads under way as it may. Of
- * processes that ask at the same moment, never too many are admitted. Those that stand in each other's way try again
- * for up to 20 ms, so that the last place usually goes to one of them. When all LIMIT_UPLOAD_SLOTS are taken, the slot
- * that expires first is overwritten.
+ * processes that ask at the same moment, never too many are admitted, as long as none of them stands still for a second
+ * while it looks. Those that stand in each other's way try again for up to 20 ms, so that the last place usually goes
+ * to one of them. When all LIMIT_UPLOAD_SLOTS are taken, the slot that expires first is overwritten.
  */
 bool upload_slots_take(struct upload_slots_owner owner, const struct upload_slots_bounds *bounds, int64_t seconds,
                        int64_t now);

@@ -36,9 +36,9 @@ struct health {
 
 /*
  * Checks every part. All checks together end after [health] deadline_seconds, even when database, provider, disk or
- * mail server hang; but the first check of all may have to make the signing key of the built-in provider, and stores it
- * within three seconds more. Files and the mail server are asked by a child process meanwhile, which may be left
- * behind. The log gets a line when a warning comes and when it goes.
+ * mail server hang. Only the first check of an installation may take longer: it makes the signing key of the built-in
+ * provider, however long that takes, and has three seconds to store it. Files and the mail server are asked by a child
+ * process meanwhile, which may be left behind. The log gets a line when a warning comes and when it goes.
  */
 void health_check(struct service *service, struct arena *arena, struct health *health_out);
 

@@ -183,7 +183,10 @@ static struct error *add_key(struct database *database, struct arena *arena, con
     return NULL;
 }
 
-/* Runs `body` under a lock that all processes of all hosts share, so that only one makes a key at a time. */
+/*
+ * Runs `body` under a lock that all processes of all hosts share, so that only one makes a key at a time. Where `body`
+ * has moved the horizon, it is set back once the lock is released.
+ */
 static struct error *with_lock(struct embedded *embedded, struct arena *arena,
                                struct error *(*body)(struct embedded *, struct arena *))
 {
@@ -216,7 +219,7 @@ static void allow_time_to_keep(void)
         clock_set_horizon(until);
 }
 
-/* Where making the key outlasts the lock, another process may make one as well. The first one stays alone. */
+/* Where making the key outlasts the lock, another process may have made one meanwhile: ours is not stored then. */
 static struct error *make_first(struct embedded *embedded, struct arena *arena)
 {
     struct key_rows rows;

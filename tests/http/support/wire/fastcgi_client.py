@@ -10,6 +10,7 @@ that a test can bend it.
 
 import contextlib
 import email.parser
+import math
 import socket
 import struct
 import time
@@ -134,15 +135,16 @@ class Connection:
             self.socket.shutdown(socket.SHUT_WR)
 
     def request(self, parameters, body=b"", keep=False, request=1):
-        """One whole request and its answer. A worker drops a connection that says nothing for a second. On a busy
-        machine this process may stand still for so long; it asks again then."""
+        """One whole request and its answer. A worker drops a new connection that says nothing for a second. On a busy
+        machine this process may stand still for so long; it asks again then. A later request on the same connection is
+        never asked again."""
         head = begin(keep, request=request) + stream(PARAMS, pairs(parameters), request)
         for _ in range(TRIES):
             self.send(head)
-            seconds = time.monotonic() - self.opened
+            silence, self.opened = time.monotonic() - self.opened, math.inf
             self.send(stream(STDIN, body, request))
             answer = self.answer(request)
-            if answer.ended or answer.output or seconds < SILENCE_SECONDS:
+            if answer.ended or answer.output or silence < SILENCE_SECONDS:
                 break
             self.close()
             self._open()
